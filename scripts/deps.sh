@@ -1,0 +1,74 @@
+#!/bin/sh
+# Installs what the build and the tests need, once, and says what.
+#
+#   scripts/deps.sh           what the build and `make test` need
+#   scripts/deps.sh --lint    the linters and the coverage tool as well
+#
+# Everything comes from Debian's packages. On Debian 12 yyjson is not packaged: the two small
+# packages of the next release are unpacked into build/deps with an apt configuration of our own,
+# so that nothing on the machine changes.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libcmocka-dev bats"
+if [ "${1:-}" = --lint ]; then
+  packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr"
+fi
+
+missing=
+for p in $packages; do
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null || true)
+  [ "$state" = installed ] || missing="$missing $p"
+done
+if [ -n "$missing" ]; then
+  sudo=
+  if [ "$(id -u)" != 0 ]; then
+    sudo=sudo
+    command -v sudo >/dev/null 2>&1 || { echo "deps: as root, please: apt-get install$missing" >&2; exit 1; }
+  fi
+  echo "deps: installing$missing"
+  $sudo apt-get update -qq || echo "deps: apt-get update failed; trying with the lists that are there" >&2
+  # shellcheck disable=SC2086 # a list of package names
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+# yyjson: the system's, where the release has it.
+if pkg-config --exists 'yyjson >= 0.9' 2>/dev/null; then
+  exit 0
+fi
+dest=$PWD/build/deps
+if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ]; then
+  exit 0
+fi
+echo "deps: unpacking libyyjson-dev (Debian 13) into build/deps"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/etc" "$tmp/debs" "$tmp/root"
+
+# The machine's own mirror: the first address that its sources name for Debian itself.
+mirror=$(sed -n 's/^URIs:[[:space:]]*//p; s/^deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([^[:space:]]*\)[[:space:]].*/\2/p' \
+  /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+  grep '/debian/\{0,1\}$' | head -n 1)
+[ -n "$mirror" ] || { echo "deps: no Debian mirror found in /etc/apt" >&2; exit 1; }
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$keyring] $mirror trixie main" >"$tmp/etc/sources.list"
+cat >"$tmp/etc/apt.conf" <<CONF
+Dir::Etc::SourceList "$tmp/etc/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::State::Lists "$tmp/lists";
+Dir::Cache "$tmp/cache";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+CONF
+(
+  export APT_CONFIG="$tmp/etc/apt.conf"
+  apt-get update -qq
+  cd "$tmp/debs"
+  apt-get download -qq libyyjson0 libyyjson-dev >/dev/null
+)
+for d in "$tmp"/debs/*.deb; do
+  dpkg-deb -x "$d" "$tmp/root"
+done
+mkdir -p "$dest/include" "$dest/lib"
+cp "$tmp"/root/usr/include/yyjson.h "$dest/include/"
+cp -P "$tmp"/root/usr/lib/*/libyyjson* "$dest/lib/"

@@ -1,0 +1,117 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+
+static bool room(struct buf *b, size_t more)
+{
+	size_t cap = b->cap ? b->cap : 64;
+
+	if (b->overflow || more > b->max - b->n) {
+		b->overflow = true;
+		return false;
+	}
+	if (b->n + more + 1 <= b->cap)
+		return true;
+	while (cap < b->n + more + 1)
+		cap *= 2;
+	b->p = xrealloc(b->p, cap);
+	b->cap = cap;
+	return true;
+}
+
+void buf_put(struct buf *b, struct str s)
+{
+	if (!room(b, s.n))
+		return;
+	if (s.n)
+		memcpy(b->p + b->n, s.p, s.n);
+	b->n += s.n;
+	b->p[b->n] = 0;
+}
+
+void buf_putc(struct buf *b, char c)
+{
+	buf_put(b, (struct str){ &c, 1 });
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	char small[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
+	va_end(ap);
+	ASSERT(n >= 0);
+	if ((size_t)n < sizeof(small)) {
+		buf_put(b, (struct str){ small, (size_t)n });
+		return;
+	}
+	if (!room(b, (size_t)n))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->n += (size_t)n;
+}
+
+/* The length of the UTF-8 sequence at S, 0 if it is none. */
+static size_t utf8_len(struct str s)
+{
+	unsigned char c = (unsigned char)s.p[0];
+	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+	unsigned char second = s.n > 1 ? (unsigned char)s.p[1] : 0;
+
+	if (n == 0 || n > s.n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates, and what lies past U+10FFFF. */
+	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) ||
+	    (c == 0xf4 && second > 0x8f))
+		return 0;
+	return n;
+}
+
+void buf_json_str(struct buf *b, struct str s)
+{
+	buf_putc(b, '"');
+	while (s.n) {
+		unsigned char c = (unsigned char)s.p[0];
+		size_t n = utf8_len(s);
+
+		if (n == 0) {
+			buf_put(b, STR("\xef\xbf\xbd"));
+			n = 1;
+		} else if (c == '"' || c == '\\') {
+			buf_putc(b, '\\');
+			buf_putc(b, (char)c);
+		} else if (c == '\n') {
+			buf_put(b, STR("\\n"));
+		} else if (c == '\t') {
+			buf_put(b, STR("\\t"));
+		} else if (c < 0x20) {
+			buf_printf(b, "\\u%04x", c);
+		} else {
+			buf_put(b, str_sub(s, 0, n));
+		}
+		s = str_sub(s, n, s.n);
+	}
+	buf_putc(b, '"');
+}
+
+void buf_clear(struct buf *b)
+{
+	b->n = 0;
+	b->overflow = false;
+	if (b->p)
+		b->p[0] = 0;
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->p);
+	*b = (struct buf)BUF_INIT(b->max);
+}

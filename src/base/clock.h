@@ -1,0 +1,35 @@
+/* Time is milliseconds since 1970 in an int64_t; 0 means "not set". Nothing below src/cli asks the
+   machine for the time: it is given a struct clock, so that tests and the simulator own it. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include "base/str.h"
+
+typedef int64_t msec;
+
+#define SECONDS(n) ((msec)(n) * 1000)
+#define MINUTES(n) ((msec)(n) * 60000)
+/* "No time at all": later than everything. */
+#define NEVER INT64_MAX
+
+struct clock {
+	msec (*now)(void *cookie);
+	void *cookie;
+};
+
+static inline msec clock_now(const struct clock *c)
+{
+	return c->now(c->cookie);
+}
+
+/* The machine's wall clock. */
+extern const struct clock clock_wall;
+
+/* "2026-11-15T12:00:00Z", with optional fraction and offset as RFC 3339 allows. False if it is none. */
+bool time_parse(struct str s, msec *ret);
+
+enum { TIME_TEXT = 32 };
+/* Kubernetes' form, whole seconds. Returns BUF. */
+const char *time_format(msec t, char buf[static TIME_TEXT]);
+
+#endif

@@ -1,0 +1,50 @@
+/* yyjson with our slices, arenas and limits. After the door there is one data model: a JSON tree,
+   wherever it came from. */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <yyjson.h>
+
+enum { JSON_MAX_DEPTH = 200 };
+
+/* Strict JSON, at most JSON_MAX_DEPTH deep, duplicate keys refused. Free the result with
+   yyjson_doc_free. NULL with *E (line and column of the fault in the message). */
+yyjson_doc *json_parse(struct str text, struct err *e);
+void json_docp(yyjson_doc **doc);         /* for CLEANUP */
+void json_mut_docp(yyjson_mut_doc **doc); /* for CLEANUP */
+
+/* NULL-tolerant: OBJ may be NULL or no object; the answer is then NULL. */
+yyjson_val *json_get(yyjson_val *obj, const char *key);
+yyjson_val *json_get_str(yyjson_val *obj, struct str key);
+/* json_at(obj, "metadata", "labels", NULL) */
+yyjson_val *json_at(yyjson_val *obj, ...) __attribute__((sentinel));
+/* The text of a string value; empty for NULL and for anything else. */
+struct str json_str(yyjson_val *val);
+/* A whole number within int64 (1.0 is one); false for anything else. */
+bool json_int(yyjson_val *val, int64_t *ret);
+/* "an object", "a list", "a string", "a number" …, for messages. */
+const char *json_type_name(yyjson_val *val);
+/* Deep equality; the order of keys does not matter. */
+bool json_eq(yyjson_val *a, yyjson_val *b);
+
+yyjson_mut_val *json_mut_str(yyjson_mut_doc *doc, struct str s); /* copies */
+/* obj[key] = val, the key copied. */
+void json_mut_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, struct str key, yyjson_mut_val *val);
+/* Compact JSON appended to OUT. */
+void json_write(yyjson_mut_val *val, struct buf *out);
+void json_write_val(yyjson_val *val, struct buf *out);
+
+/*
+ * The JSON merge patch (RFC 7386) that makes AFTER of BEFORE, or NULL if there is nothing to do.
+ * What BEFORE has and AFTER lacks is removed, except directly inside objects for which KEEP returns
+ * true (its argument is the path of keys from the root, "dlOperator", "dlOperator.roles.worker" …):
+ * there unknown fields stay.
+ */
+yyjson_mut_val *json_merge_diff(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after,
+				bool (*keep)(struct str path));
+
+#endif

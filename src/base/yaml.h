@@ -1,0 +1,42 @@
+/*
+ * YAML as kubectl reads it, into the same tree as JSON: several documents in a file, anchors, merge
+ * keys, YAML 1.1 scalars (yes/no/on/off are booleans, 0644 is octal). Stricter: a duplicate key is an
+ * error. Size, depth and what aliases expand to are limited. JSON is YAML, so one door serves both.
+ */
+#ifndef BASE_YAML_H
+#define BASE_YAML_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+enum {
+	YAML_MAX_BYTES = 16 << 20,
+	YAML_MAX_DEPTH = JSON_MAX_DEPTH,
+	YAML_MAX_NODES = 1000000, /* of a file, after aliases are expanded */
+};
+
+struct yaml_file;
+
+/* Reads TEXT; FILE is only for messages, "job.yaml:3:7: reason". NULL with *E. */
+struct yaml_file *yaml_parse(struct str file, struct str text, struct err *e);
+/* Reads a file, or standard input for "-". */
+struct yaml_file *yaml_read(const char *path, struct err *e);
+void yaml_free(struct yaml_file *y);
+void yaml_freep(struct yaml_file **y);
+
+/* Documents that hold nothing are left out. */
+size_t yaml_count(const struct yaml_file *y);
+yyjson_val *yaml_root(const struct yaml_file *y, size_t doc);
+
+struct yaml_pos {
+	size_t line, column; /* from 1; 0: not known */
+};
+/* Where PATH ("spec.replicaSpecs[0].replicas") stands in that document, or the nearest thing around
+   it that does. Keys with dots or brackets are written as ["a.b/c"]. */
+struct yaml_pos yaml_where(const struct yaml_file *y, size_t doc, struct str path);
+
+/* The tree as YAML that every reader takes back as the same tree: block style, strings quoted where
+   they could be taken for something else. Appended to OUT. */
+void yaml_write(yyjson_val *val, struct buf *out);
+
+#endif

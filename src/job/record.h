@@ -1,0 +1,157 @@
+/* What must be remembered of a job: status.dlOperator, the same for every kind, written and read by
+   C only. It is the only memory: whoever starts anew knows what stands here and on the pods. */
+#ifndef JOB_RECORD_H
+#define JOB_RECORD_H
+
+#include "base/err.h"
+#include "job/job.h"
+#include "job/ranges.h"
+
+enum { RECORD_VERSION = 1 };
+
+enum phase {
+	PHASE_NONE,
+	PHASE_INVALID,
+	PHASE_PENDING,
+	PHASE_CREATING,
+	PHASE_RUNNING,
+	PHASE_RESTARTING,
+	PHASE_SUSPENDED,
+	PHASE_TERMINATING,
+	/* Final from here on. */
+	PHASE_SUCCEEDED,
+	PHASE_FAILED,
+	PHASE_TIMED_OUT,
+	PHASE_PREEMPTED,
+	PHASE_NODE_FAILED,
+	PHASE_COUNT
+};
+
+static inline bool phase_final(enum phase p)
+{
+	return p >= PHASE_SUCCEEDED;
+}
+
+const char *phase_name(enum phase p);
+/* PHASE_NONE if there is none of that name. */
+enum phase phase_parse(struct str s);
+
+/* Why something was started again. */
+enum cause {
+	CAUSE_FAILED,        /* a container that counts ended with a code ≠ 0 */
+	CAUSE_OOM_KILLED,
+	CAUSE_NODE_FAIL,
+	CAUSE_CREATE_FAILED, /* image pull and the like, for too long */
+	/* Not counted against the limit from here on. */
+	CAUSE_DISRUPTED,     /* eviction, preemption, node shutdown, rejected by the kubelet */
+	CAUSE_DELETED,       /* somebody deleted the pod */
+	CAUSE_RESIZED,       /* the number of replicas was changed */
+	CAUSE_SUSPENDED,
+	CAUSE_COUNT
+};
+
+static inline bool cause_counted(enum cause c)
+{
+	return c < CAUSE_DISRUPTED;
+}
+
+const char *cause_name(enum cause c);
+
+/* How many pods of a role are in which state. A completed replica is succeeded though its pod is gone. */
+struct counts {
+	int32_t pending, scheduled, active, succeeded, failed, restarting, ready;
+};
+
+/* One level of generations (job, role or index) with what its back-off needs. */
+struct level {
+	int64_t generation;
+	int32_t streak; /* restarts in a row, for the back-off */
+	msec at;        /* of the last restart */
+};
+
+struct index_level {
+	int32_t index;
+	struct level level;
+};
+
+struct record_role {
+	struct str name;
+	int32_t count;     /* the size that the members' environment speaks of */
+	struct level level;
+	bool drain;        /* a restart of this role waits for its old pods to go */
+	int32_t restarts[CAUSE_COUNT];
+	int32_t counted;   /* what the limit looks at: this role's counted restarts */
+	struct ranges completed, failed; /* in this generation */
+	struct ranges seen; /* replicas whose pod of this generation was there */
+	struct index_level *indexes; /* sorted by index, sparse */
+	size_t n_indexes, cap_indexes;
+	struct counts now;
+};
+
+/* The last restart, for people. */
+struct last_restart {
+	msec at;           /* 0: none */
+	enum cause cause;
+	struct str role;
+	int32_t index;
+	int32_t exit_code; /* -1: none */
+	enum scope scope;
+};
+
+struct phase_span {
+	enum phase phase;
+	msec entered, left; /* left 0: it is the present one */
+};
+
+enum condition { CONDITION_RUNNING, CONDITION_SUSPENDED, CONDITION_COMPLETE, CONDITION_FAILED, CONDITION_COUNT };
+
+struct condition_state {
+	bool set;    /* was it ever written */
+	bool status;
+	msec since;
+};
+
+struct record {
+	int32_t version;
+	int64_t observed_generation;
+	enum phase phase;
+	enum phase outcome;  /* final phase that was decided; set once, never changed */
+	struct str why;      /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
+	struct str reason;   /* one line for people */
+	msec start, running, end; /* first look; all replicas seen running; outcome decided */
+	msec creating_since; /* since when replicas are being brought up; 0: they all run */
+	struct level level;  /* of the job */
+	bool drain;          /* a restart of the job waits for all old pods to go */
+	bool restarting;     /* since a restart, until all replicas run again */
+	bool suspended;
+	struct last_restart last;
+	struct phase_span history[PHASE_COUNT]; /* one for each phase, in the order of entering */
+	size_t n_history;
+	struct condition_state conditions[CONDITION_COUNT];
+	struct record_role *roles;
+	size_t n_roles;
+};
+
+/* A deep copy in A. */
+struct record *record_copy(const struct record *r, struct arena *a);
+struct record_role *record_role_of(const struct record *r, struct str name);
+/* The generation that a pod of that replica must carry. */
+int64_t record_generation(const struct record *r, const struct role *role, int32_t index);
+/* All restarts with any cause, and those of one role that count. */
+int32_t record_restarts(const struct record *r);
+
+/* What a comparison of two records says must be written, and how urgently. */
+enum change { CHANGE_NONE, CHANGE_OBSERVED, CHANGE_DURABLE };
+enum change record_compare(const struct record *before, const struct record *after);
+
+/* status.dlOperator as JSON, made in DOC. Every field this version knows is there. */
+yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc);
+/* Reads it. NULL with *E unset: there is none yet (VAL is NULL). NULL with *E set: it cannot be
+   read, or its version is higher than ours: leave that job alone. */
+struct record *record_read(yyjson_val *val, struct arena *a, struct err *e);
+
+/* Takes over what an operator of before wrote in its own fields, once, when there is no record:
+   a final phase stays final (PHASE_NONE: none), restart counts by role name ({"trainer": 2}). */
+struct record *record_adopt(struct arena *a, enum phase final, struct str reason, yyjson_val *restarts);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * Kinds: one Lua file says everything that is particular to one API kind. C loads it in a sandbox,
+ * asks it to read a manifest into the common job, and builds pods, services, status and the CRD with
+ * what it says. docs/adding-a-kind.md is the description of such a file.
+ */
+#ifndef KIND_KIND_H
+#define KIND_KIND_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "job/job.h"
+#include "job/record.h"
+
+struct kinds; /* a set of loaded kinds; one Lua state, not for several threads */
+
+struct kind {
+	struct str id; /* Kind.group, e.g. TfJob.mlkube.io: unique in a set */
+	struct str group, version, kind, plural, singular;
+	const struct str *short_names;
+	size_t n_short_names;
+	bool spec_is_array; /* its policy stands in an annotation */
+	struct str file;    /* where it came from, for messages */
+};
+
+struct kind_limits {
+	int64_t instructions; /* of one call */
+	size_t memory;        /* bytes that one call may add */
+	size_t churn;         /* bytes that one call may allocate in all, freed or not */
+};
+
+extern const struct kind_limits kind_limits_default;
+
+struct kinds *kinds_new(const struct kind_limits *limits);
+void kinds_free(struct kinds *k);
+/* For CLEANUP. */
+void kinds_freep(struct kinds **k);
+
+/* Each checks the file as a whole: syntax, missing and unknown fields, wrong types, a kind that is
+   there already. On an error the set is as it was. */
+bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct err *e);
+bool kinds_load_file(struct kinds *k, const char *path, struct err *e);
+/* All *.lua of a folder, in the order of their names. */
+bool kinds_load_dir(struct kinds *k, const char *dir, struct err *e);
+/* The kinds that are compiled in. */
+bool kinds_load_builtin(struct kinds *k, struct err *e);
+
+size_t kinds_count(const struct kinds *k);
+/* In the order of loading. */
+const struct kind *kinds_at(const struct kinds *k, size_t i);
+/* By "mlkube.io/v1beta1" and "TfJob"; NULL if there is none. */
+const struct kind *kinds_find(const struct kinds *k, struct str api_version, struct str kind);
+const struct kind *kinds_by_id(const struct kinds *k, struct str id);
+
+/* A manifest, read. */
+struct kind_job;
+
+/* Reads OBJECT (metadata and spec). What is wrong with it is in the job's problems; NULL only if the
+   kind's own code failed (ERR_LUA, with file and line) or OBJECT is no object. OBJECT must live as
+   long as the result. UID: used where metadata has none (render); usually empty. */
+struct kind_job *kind_read(struct kinds *k, const struct kind *kind, yyjson_val *object, struct str uid, struct err *e);
+void kind_job_free(struct kind_job *kj);
+const struct job *kind_job(const struct kind_job *kj);
+
+/* The pod and the service of one replica as JSON, appended to OUT. RESTARTS is what the role's
+   replicas are told of their restarts. */
+bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generation, int32_t restarts,
+	      struct buf *out, struct err *e);
+bool kind_service(struct kind_job *kj, size_t role, int32_t index, struct buf *out, struct err *e);
+
+struct kind_names {
+	struct str pod, service; /* valid until the next call with this kind_job; service may be empty */
+};
+bool kind_names(struct kind_job *kj, size_t role, int32_t index, struct kind_names *ret, struct err *e);
+
+/* The whole status of the object as this kind shows it: its own fields, `conditions`, and
+   `dlOperator`. Made in DOC. */
+yyjson_mut_val *kind_status(struct kind_job *kj, const struct record *r, yyjson_mut_doc *doc, struct err *e);
+/* What an operator of before left in STATUS, when there is no record yet; NULL: nothing. */
+struct record *kind_adopt(struct kind_job *kj, yyjson_val *status, struct arena *a, struct err *e);
+
+/* Its CustomResourceDefinition, apiextensions.k8s.io/v1. */
+yyjson_mut_val *kind_crd(struct kinds *k, const struct kind *kind, yyjson_mut_doc *doc, struct err *e);
+
+#endif

@@ -1,0 +1,74 @@
+/* What the plan needs to know of Kubernetes' objects, and nothing else: small values that every
+   cluster reports and the plan reads. Strings belong to whoever made the object. */
+#ifndef OBJECT_OBJECT_H
+#define OBJECT_OBJECT_H
+
+#include "base/clock.h"
+#include "base/str.h"
+
+/* Our own labels; every child carries them all. The watches select on LABEL_UID. */
+#define LABEL_DOMAIN "dl-operator.mpba.fbk.eu/"
+#define LABEL_UID LABEL_DOMAIN "uid"
+#define LABEL_KIND LABEL_DOMAIN "kind"
+#define LABEL_JOB LABEL_DOMAIN "job"
+#define LABEL_ROLE LABEL_DOMAIN "role"
+#define LABEL_INDEX LABEL_DOMAIN "index"
+#define LABEL_GENERATION LABEL_DOMAIN "generation"
+/* The policy of a kind whose spec is an array. */
+#define ANNOTATION_POLICY LABEL_DOMAIN "policy"
+
+struct meta {
+	struct str ns, name, uid;
+	struct str rv;        /* resourceVersion: opaque, only compared for equality */
+	struct str owner_uid; /* of the controller that owns it; empty: nobody */
+	msec created;
+	msec deleted;         /* deletionTimestamp; 0: nobody asked for it */
+	int32_t grace;        /* deletionGracePeriodSeconds, with `deleted` */
+};
+
+enum container_state { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
+
+struct container {
+	struct str name;
+	enum container_state state;
+	bool init;
+	int32_t exit_code;   /* TERMINATED */
+	msec finished;       /* TERMINATED */
+	struct str reason;   /* of the state: OOMKilled, ImagePullBackOff … */
+	struct str message;
+};
+
+enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
+
+struct pod {
+	struct meta meta;
+	struct str job_uid, role; /* from our labels */
+	int32_t index;            /* from our label; -1: missing or not a number */
+	int64_t generation;       /* from our label */
+	enum pod_phase phase;
+	struct str node;          /* spec.nodeName; empty: not scheduled yet */
+	struct str reason;        /* status.reason: Evicted, DeadlineExceeded … */
+	struct str message;       /* status.message, or why it cannot be scheduled */
+	msec started;             /* status.startTime */
+	bool ready;               /* condition Ready */
+	bool disrupted;           /* condition DisruptionTarget is True */
+	bool gone;                /* its DELETED event was seen; this is its last state */
+	const struct container *containers;
+	size_t n_containers;
+};
+
+struct service {
+	struct meta meta;
+	struct str job_uid, role;
+	int32_t index;
+};
+
+struct node {
+	struct str name;
+	bool ready;          /* condition Ready is True */
+	msec since;          /* its lastTransitionTime */
+	bool out_of_service; /* taint node.kubernetes.io/out-of-service */
+	bool gone;           /* a GET said 404 */
+};
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * The plan: (job, what exists, what time it is) → (actions, status, when to look again).
+ *
+ * Pure: no I/O, no clock, no globals; memory from the arena that the caller gives. Every decision
+ * that the operator makes is in this folder, one policy a file.
+ */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "job/job.h"
+#include "object/object.h"
+#include "job/record.h"
+
+/* What whoever runs the operator may set. */
+struct plan_config {
+	msec node_grace;          /* a node must be NotReady this long; 40 s */
+	msec node_outage_wait;    /* … or this long, when most nodes are; 10 min */
+	msec force_delete_after;  /* a pod on a failed node is force-deleted after this; 5 min */
+	msec creating_restart_period; /* restart pods that cannot be created while a job is younger; 0 */
+	msec creating_duration;   /* … once they have been trying this long; 15 min */
+	bool creating_failed;     /* after that they have failed; true */
+	msec status_interval;     /* between writes of what can be observed; 1 s */
+};
+
+extern const struct plan_config plan_config_default;
+
+/* What the API server said to our last create, if it refused. The operator keeps it in memory and
+   forgets it when a create goes well or the job changes. */
+enum refusal_kind {
+	REFUSED_NOT,
+	REFUSED_QUOTA,   /* 403: wait */
+	REFUSED_INVALID, /* 422: this job cannot be made */
+	REFUSED_SERVER,  /* 5xx, webhooks: try again */
+	REFUSED_FOREIGN, /* the child's name belongs to somebody else */
+};
+
+struct refusal {
+	enum refusal_kind kind;
+	struct str message;
+	int32_t times; /* in a row */
+	msec at;       /* the last one */
+};
+
+struct plan_input {
+	const struct job *job;
+	const struct record *record; /* NULL: none yet */
+	const struct pod *const *pods; /* of this job's UID, gone ones included */
+	size_t n_pods;
+	const struct service *const *services;
+	size_t n_services;
+	const struct node *nodes;    /* all that are known */
+	size_t n_nodes;
+	bool nodes_known;            /* false: node failure is not looked at */
+	const struct plan_config *config;
+	struct refusal refusal;
+	msec now;
+	msec status_written;         /* when the status was last written; 0: not by this process */
+};
+
+enum action_type {
+	/* In the order in which they are carried out. */
+	ACT_GET_NODE,       /* is it gone? put the answer into the nodes */
+	ACT_DELETE_POD,
+	ACT_DELETE_SERVICE,
+	ACT_CREATE_SERVICE,
+	ACT_CREATE_POD,
+	ACT_DELETE_JOB,     /* its time to live is over */
+	ACT_COUNT
+};
+
+struct action {
+	enum action_type type;
+	uint32_t role;             /* CREATE: index into job->roles */
+	int32_t index;             /* CREATE */
+	int64_t generation;        /* CREATE_POD */
+	const struct meta *target; /* DELETE: name and UID of what goes */
+	bool force;                /* DELETE_POD: grace period 0 */
+	struct str node;           /* GET_NODE */
+};
+
+struct plan {
+	struct action *actions; /* empty if `write` is CHANGE_DURABLE: record first, then act */
+	size_t n_actions;
+	const struct record *record; /* what the status shall say */
+	enum change write;      /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */
+	msec wake;              /* look again then, though nothing happens; NEVER: no need */
+};
+
+/* Plans one job. Everything in the result lives in A or in the input. */
+struct plan plan_job(const struct plan_input *in, struct arena *a);
+
+/* A create met AlreadyExists: what stands there under that name? */
+enum conflict { CONFLICT_OURS, CONFLICT_ADOPT, CONFLICT_FOREIGN };
+enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct str found_job_uid);
+
+/* How the answer to a create is taken: HTTP's code and Kubernetes' reason. REFUSED_NOT: not a refusal. */
+enum refusal_kind plan_refusal(int code, struct str reason);
+
+#endif
