@@ -4,6 +4,7 @@
 #define JOB_RECORD_H
 
 #include "base/err.h"
+#include "base/json.h"
 #include "job/job.h"
 #include "job/ranges.h"
 
@@ -56,6 +57,7 @@ static inline bool cause_counted(enum cause c)
 }
 
 const char *cause_name(enum cause c);
+bool cause_parse(struct str s, enum cause *ret);
 
 /* How many pods of a role are in which state. A completed replica is succeeded though its pod is gone. */
 struct counts {
@@ -76,19 +78,20 @@ struct index_level {
 
 struct record_role {
 	struct str name;
-	int32_t count;     /* the size that the members' environment speaks of */
+	int32_t count;     /* the size that the members' environment speaks of; -1: not known */
 	struct level level;
 	bool drain;        /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
 	int32_t counted;   /* what the limit looks at: this role's counted restarts */
 	struct ranges completed, failed; /* in this generation */
 	struct ranges seen; /* replicas whose pod of this generation was there */
+	struct ranges ran;  /* replicas that ran once, in any generation; kept until the job's `running` is set */
 	struct index_level *indexes; /* sorted by index, sparse */
 	size_t n_indexes, cap_indexes;
 	struct counts now;
 };
 
-/* The last restart, for people. */
+/* Which replica was the last that made something start again, for people. */
 struct last_restart {
 	msec at;           /* 0: none */
 	enum cause cause;
@@ -104,6 +107,8 @@ struct phase_span {
 };
 
 enum condition { CONDITION_RUNNING, CONDITION_SUSPENDED, CONDITION_COMPLETE, CONDITION_FAILED, CONDITION_COUNT };
+
+const char *condition_name(enum condition c);
 
 struct condition_state {
 	bool set;    /* was it ever written */
@@ -124,6 +129,7 @@ struct record {
 	bool drain;          /* a restart of the job waits for all old pods to go */
 	bool restarting;     /* since a restart, until all replicas run again */
 	bool suspended;
+	int32_t restarts;    /* how often something was started again; edits and suspensions are none */
 	struct last_restart last;
 	struct phase_span history[PHASE_COUNT]; /* one for each phase, in the order of entering */
 	size_t n_history;
@@ -136,15 +142,18 @@ struct record {
 struct record *record_copy(const struct record *r, struct arena *a);
 struct record_role *record_role_of(const struct record *r, struct str name);
 /* The generation that a pod of that replica must carry. */
-int64_t record_generation(const struct record *r, const struct role *role, int32_t index);
-/* All restarts with any cause, and those of one role that count. */
-int32_t record_restarts(const struct record *r);
+int64_t record_generation(const struct record *r, const struct role *role, const struct record_role *rr, int32_t index);
+/* The level of one index: NULL if it was never restarted alone; made if need be; all from INDEX on dropped. */
+const struct level *record_index_level(const struct record_role *role, int32_t index);
+struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index);
+void record_index_cut(struct record_role *role, int32_t index);
 
 /* What a comparison of two records says must be written, and how urgently. */
 enum change { CHANGE_NONE, CHANGE_OBSERVED, CHANGE_DURABLE };
 enum change record_compare(const struct record *before, const struct record *after);
 
-/* status.dlOperator as JSON, made in DOC. Every field this version knows is there. */
+/* status.dlOperator as JSON, made in DOC. Every field that this version knows is there; one that says
+   nothing is null, so that a merge patch removes it. */
 yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc);
 /* Reads it. NULL with *E unset: there is none yet (VAL is NULL). NULL with *E set: it cannot be
    read, or its version is higher than ours: leave that job alone. */

@@ -7,6 +7,7 @@
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
+#include "base/map.h"
 #include "job/job.h"
 #include "object/object.h"
 #include "job/record.h"
@@ -41,6 +42,12 @@ struct refusal {
 	msec at;       /* the last one */
 };
 
+/* The cluster's nodes, as the cache keeps them. */
+struct fleet {
+	const struct map *nodes; /* name → struct node */
+	size_t total, not_ready; /* without those that are gone or carry the out-of-service taint */
+};
+
 struct plan_input {
 	const struct job *job;
 	const struct record *record; /* NULL: none yet */
@@ -48,9 +55,7 @@ struct plan_input {
 	size_t n_pods;
 	const struct service *const *services;
 	size_t n_services;
-	const struct node *nodes;    /* all that are known */
-	size_t n_nodes;
-	bool nodes_known;            /* false: node failure is not looked at */
+	const struct fleet *fleet;   /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
 	struct refusal refusal;
 	msec now;
