@@ -2,7 +2,7 @@
 
 #include <stdarg.h>
 
-static char *format(const char *fmt, va_list ap)
+static char *PRINTF_LIKE(1, 0) format(const char *fmt, va_list ap)
 {
 	va_list again;
 	char *s;

@@ -14,7 +14,8 @@ static size_t find(const struct map *m, struct str key, uint64_t hash)
 
 static void grow(struct map *m)
 {
-	struct map bigger = { xcalloc(m->cap ? m->cap * 2 : 16, sizeof(struct map_slot)), m->n, m->cap ? m->cap * 2 : 16 };
+	size_t cap = m->cap ? m->cap * 2 : 16;
+	struct map bigger = { xcalloc(cap, sizeof(struct map_slot)), m->n, cap };
 
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)

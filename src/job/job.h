@@ -93,7 +93,14 @@ struct role {
 };
 
 /* An ending that somebody outside asked for by annotation. */
-enum external_end { EXTERNAL_NONE, EXTERNAL_PREEMPTED, EXTERNAL_FAILED, EXTERNAL_NODE_FAILED, EXTERNAL_SUCCEEDED, EXTERNAL_TIMED_OUT };
+enum external_end {
+	EXTERNAL_NONE,
+	EXTERNAL_PREEMPTED,
+	EXTERNAL_FAILED,
+	EXTERNAL_NODE_FAILED,
+	EXTERNAL_SUCCEEDED,
+	EXTERNAL_TIMED_OUT,
+};
 
 struct job {
 	/* Identity, from metadata. */
