@@ -1,15 +1,53 @@
 # The front door. `make help` lists what there is.
 BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
 MESON_FLAGS ?=
+EXAMPLE ?= examples/tfjob-mlkube/dist.yaml
 
-.PHONY: all help test
+.PHONY: all help run test bench coverage soak lint format install clean
+
 all: ## build build/dljob
 	@scripts/deps.sh
 	@scripts/build.sh $(BUILD) $(MESON_FLAGS)
 
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+run: all ## show what an example job would start (EXAMPLE=file)
+	@$(BUILD)/dljob render $(EXAMPLE)
 
 test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
+
+bench: all ## measure speed, beside the targets
+	@scripts/build.sh build-bench --buildtype=release
+	@build-bench/test/bench/bench build-bench/dljob
+
+coverage: ## branch coverage of src/plan and src/job; fails under 95 %
+	@scripts/deps.sh --lint
+	@scripts/coverage.sh
+
+soak: all ## run the simulator with ever new seeds until stopped
+	@$(BUILD)/dl-sim --soak
+
+lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
+	@scripts/deps.sh --lint
+	@scripts/lint.sh
+
+format: ## format the C sources in place
+	@scripts/deps.sh --lint
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all ## install dljob below PREFIX
+	@install -d $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 $(BUILD)/dljob $(DESTDIR)$(PREFIX)/bin/dljob
+	@# Where Debian has no yyjson of its own, ours comes along.
+	@if [ -e build/deps/lib/libyyjson.so.0 ]; then \
+	  install -d $(DESTDIR)$(PREFIX)/lib/dl-operator; \
+	  install -m 644 build/deps/lib/libyyjson.so.0 $(DESTDIR)$(PREFIX)/lib/dl-operator/; \
+	fi
+
+clean: ## remove what was built
+	@rm -rf build build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12

@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 dir=$1
 shift
 if [ ! -f "$dir/build.ninja" ]; then
-  meson setup "$dir" "$@" >"/tmp/meson-setup.$$" 2>&1 || { cat "/tmp/meson-setup.$$" >&2; rm -f "/tmp/meson-setup.$$"; exit 1; }
-  rm -f "/tmp/meson-setup.$$"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  meson setup "$dir" "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 fi
 ninja -C "$dir" --quiet

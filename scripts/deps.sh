@@ -10,9 +10,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libcmocka-dev bats"
+packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libcmocka-dev bats
+  jq python3-yaml"
 if [ "${1:-}" = --lint ]; then
-  packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr"
+  packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr
+    shellcheck"
 fi
 
 missing=
@@ -29,7 +31,9 @@ if [ -n "$missing" ]; then
   echo "deps: installing$missing"
   $sudo apt-get update -qq || echo "deps: apt-get update failed; trying with the lists that are there" >&2
   # shellcheck disable=SC2086 # a list of package names
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+    >/tmp/dl-deps.$$ 2>&1 || { cat /tmp/dl-deps.$$ >&2; rm -f /tmp/dl-deps.$$; exit 1; }
+  rm -f /tmp/dl-deps.$$
 fi
 
 # yyjson: the system's, where the release has it.
@@ -46,7 +50,8 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/etc" "$tmp/debs" "$tmp/root"
 
 # The machine's own mirror: the first address that its sources name for Debian itself.
-mirror=$(sed -n 's/^URIs:[[:space:]]*//p; s/^deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([^[:space:]]*\)[[:space:]].*/\2/p' \
+mirror=$(sed -n -e 's/^URIs:[[:space:]]*//p' \
+  -e 's/^deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([^[:space:]]*\)[[:space:]].*/\2/p' \
   /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
   grep '/debian/\{0,1\}$' | head -n 1)
 [ -n "$mirror" ] || { echo "deps: no Debian mirror found in /etc/apt" >&2; exit 1; }

@@ -1,0 +1,50 @@
+#!/bin/sh
+# What other tools say about the sources. Every finding is an error.
+#
+#   scripts/lint.sh            all of them
+#   scripts/lint.sh clang …    only those named: clang tidy cppcheck shell format
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- clang tidy cppcheck shell
+
+sources=$(git ls-files 'src/*.c' 'test/*.c')
+failed=
+
+say() { printf '%-10s %s\n' "$1" "$2"; }
+
+for check; do
+  rc=0
+  case $check in
+  clang)
+    CC=clang scripts/build.sh build-clang || rc=1
+    ;;
+  tidy)
+    CC=clang scripts/build.sh build-clang || rc=1
+    # shellcheck disable=SC2086 # a list of our files
+    printf '%s\n' $sources | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build-clang 2>/dev/null || rc=1
+    ;;
+  cppcheck)
+    cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
+      --suppressions-list=.cppcheck --library=posix -I src -D_GNU_SOURCE -j "$(nproc)" src test/bench || rc=1
+    ;;
+  shell)
+    # shellcheck disable=SC2046 # a list of our files
+    shellcheck $(git ls-files 'scripts/*.sh' '.ci/run' 'test/tidy' 'test/tidy_test') || rc=1
+    ;;
+  format)
+    # shellcheck disable=SC2086
+    clang-format --dry-run --Werror $sources || rc=1
+    ;;
+  *)
+    echo "lint: no check of the name $check" >&2
+    exit 2
+    ;;
+  esac
+  if [ $rc = 0 ]; then
+    say "$check" well
+  else
+    say "$check" FAILED
+    failed="$failed $check"
+  fi
+done
+[ -z "$failed" ] || { echo "lint: failed:$failed" >&2; exit 1; }

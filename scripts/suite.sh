@@ -1,0 +1,48 @@
+#!/bin/sh
+# Runs one suite for scripts/test.sh: scripts/suite.sh "NAME<TAB>COMMAND". The command speaks TAP. A
+# missing or short plan, or an exit status that TAP does not explain, is one more failure.
+set -eu
+name=${1%%	*}
+command=${1#*	}
+limit=${SUITE_SECONDS:-480}
+id=$(printf '%s' "$name" | tr -c 'a-zA-Z0-9' '_')
+out=$RESULTS/$id.out
+
+export CMOCKA_MESSAGE_OUTPUT=TAP
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:exitcode=99:allocator_may_return_null=1}"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
+
+start=$(date +%s)
+rc=0
+timeout -k 5 "$limit" sh -c "$command" >"$out" 2>&1 </dev/null || rc=$?
+seconds=$(($(date +%s) - start))
+
+counts=$(awk -v rc="$rc" -v limit="$limit" '
+  /^[0-9]+\.\.[0-9]+/ { split($1, p, /\.\./); if (p[2] >= p[1]) plan += p[2] - p[1] + 1; planned = 1 }
+  /^(not )?ok/ { seen++; if (tolower($0) ~ /# *skip/) skipped++; else if (/^ok/) passed++; else failed++ }
+  END {
+    why = ""
+    if (rc == 124 || rc == 137) why = "stopped after " limit " s"
+    else if (!planned) why = "no plan, exit status " rc
+    else if (seen != plan) why = seen + 0 " of " plan " tests ran, exit status " rc
+    else if (rc != 0 && !failed) why = "exit status " rc
+    if (why != "") failed++
+    print passed + 0, failed + 0, skipped + 0, why
+  }' "$out")
+# shellcheck disable=SC2086 # three numbers, then words
+set -- $counts
+passed=$1 failed=$2 skipped=$3
+shift 3
+echo "$passed $failed $skipped" >"$RESULTS/$id.counts"
+
+{
+  text="$passed passed"
+  [ "$failed" = 0 ] || text="$text, $failed failed"
+  printf '%-32s %18s %4ds%s\n' "$name" "$text" "$seconds" "${*:+  ($*)}"
+  if [ "$failed" != 0 ]; then
+    echo "---- $name: $command"
+    cat "$out"
+    echo "----"
+  fi
+} >"$out.report"
+cat "$out.report"
