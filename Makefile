@@ -3,7 +3,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 MESON_FLAGS ?=
-EXAMPLE ?= examples/tfjob-mlkube/dist.yaml
+EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
 .PHONY: all help run test bench coverage soak lint format install clean
 
