@@ -72,10 +72,12 @@ struct str str_trim(struct str s)
 
 bool str_next(struct str *rest, char sep, struct str *part)
 {
+	/* Where *REST points after a separator at the very end: one empty part is still to come, which
+	   tells "a," from "a". */
+	static const char last[] = "";
 	const char *hit;
 
-	/* A NULL pointer marks "used up"; an empty part after the last separator still counts. */
-	if (!rest->p || (rest->n == 0 && part->p == NULL))
+	if (rest->n == 0 && rest->p != last)
 		return false;
 	hit = rest->n ? memchr(rest->p, sep, rest->n) : NULL;
 	if (!hit) {
@@ -85,6 +87,8 @@ bool str_next(struct str *rest, char sep, struct str *part)
 	}
 	*part = (struct str){ rest->p, (size_t)(hit - rest->p) };
 	*rest = str_sub(*rest, part->n + 1, rest->n);
+	if (rest->n == 0)
+		rest->p = last;
 	return true;
 }
 
@@ -105,6 +109,35 @@ bool str_int(struct str s, int64_t *ret)
 		v = v * 10 + d;
 	}
 	*ret = neg ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}
+
+size_t str_utf8_len(struct str s)
+{
+	unsigned char c = s.n ? (unsigned char)s.p[0] : 0, second = s.n > 1 ? (unsigned char)s.p[1] : 0;
+	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+
+	if (n == 0 || n > s.n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates, and what lies past U+10FFFF. */
+	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) ||
+	    (c == 0xf4 && second > 0x8f))
+		return 0;
+	return n;
+}
+
+bool str_is_utf8(struct str s)
+{
+	while (s.n) {
+		size_t n = str_utf8_len(s);
+
+		if (n == 0)
+			return false;
+		s = str_sub(s, n, s.n);
+	}
 	return true;
 }
 

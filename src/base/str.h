@@ -38,12 +38,16 @@ bool str_has_suffix(struct str s, struct str suffix);
 struct str str_sub(struct str s, size_t from, size_t n);
 /* Without leading and trailing blanks (space, tab, CR, LF). */
 struct str str_trim(struct str s);
-/* Cuts the next part of *REST off at SEP. Returns false when nothing is left.
-   "a,,b" gives "a", "", "b"; "" gives nothing. */
+/* Cuts the next part of *REST off at SEP into *PART. Returns false when nothing is left.
+   "a,,b" gives "a", "", "b"; "a," gives "a", ""; "" gives nothing. Between calls *REST belongs to
+   str_next. */
 bool str_next(struct str *rest, char sep, struct str *part);
 /* A decimal number with optional '-', nothing else around it, within int64. */
 bool str_int(struct str s, int64_t *ret);
 uint64_t str_hash(struct str s);
+/* The length in bytes of the UTF-8 sequence that S begins with; 0 if it begins with none. */
+size_t str_utf8_len(struct str s);
+bool str_is_utf8(struct str s);
 
 /* Is it a DNS label (RFC 1123, lower case, at most 63 characters)? With LETTER_FIRST the first
    character must be a letter, as a Service's name wants (RFC 1035). */
