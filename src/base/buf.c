@@ -56,23 +56,14 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	b->n += (size_t)n;
 }
 
-/* The length of the UTF-8 sequence at S, 0 if it is none. */
-static size_t utf8_len(struct str s)
+void buf_utf8(struct buf *b, struct str s)
 {
-	unsigned char c = (unsigned char)s.p[0];
-	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-	unsigned char second = s.n > 1 ? (unsigned char)s.p[1] : 0;
+	while (s.n) {
+		size_t n = str_utf8_len(s);
 
-	if (n == 0 || n > s.n)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if (((unsigned char)s.p[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates, and what lies past U+10FFFF. */
-	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) ||
-	    (c == 0xf4 && second > 0x8f))
-		return 0;
-	return n;
+		buf_put(b, n ? str_sub(s, 0, n) : STR("\xef\xbf\xbd"));
+		s = str_sub(s, n ? n : 1, s.n);
+	}
 }
 
 void buf_json_str(struct buf *b, struct str s)
@@ -80,7 +71,7 @@ void buf_json_str(struct buf *b, struct str s)
 	buf_putc(b, '"');
 	while (s.n) {
 		unsigned char c = (unsigned char)s.p[0];
-		size_t n = utf8_len(s);
+		size_t n = str_utf8_len(s);
 
 		if (n == 0) {
 			buf_put(b, STR("\xef\xbf\xbd"));

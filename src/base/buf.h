@@ -16,6 +16,8 @@ struct buf {
 void buf_put(struct buf *b, struct str s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Appends S; bytes that are no UTF-8 become U+FFFD. */
+void buf_utf8(struct buf *b, struct str s);
 /* Appends S as a JSON string with its quotes. S must be UTF-8; other bytes become U+FFFD. */
 void buf_json_str(struct buf *b, struct str s);
 

@@ -28,13 +28,14 @@ struct str json_str(yyjson_val *val);
 bool json_int(yyjson_val *val, int64_t *ret);
 /* "an object", "a list", "a string", "a number" …, for messages. */
 const char *json_type_name(yyjson_val *val);
-/* Deep equality; the order of keys does not matter. */
+/* Deep equality; the order of keys does not matter, numbers are compared by value (1 is 1.0). */
 bool json_eq(yyjson_val *a, yyjson_val *b);
 
-yyjson_mut_val *json_mut_str(yyjson_mut_doc *doc, struct str s); /* copies */
+/* Copies; bytes that are no UTF-8 become U+FFFD, so that every tree can be written. */
+yyjson_mut_val *json_mut_str(yyjson_mut_doc *doc, struct str s);
 /* obj[key] = val, the key copied. */
 void json_mut_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, struct str key, yyjson_mut_val *val);
-/* Compact JSON appended to OUT. */
+/* Compact JSON appended to OUT; infinity and "not a number" become null. */
 void json_write(yyjson_mut_val *val, struct buf *out);
 void json_write_val(yyjson_val *val, struct buf *out);
 
@@ -42,7 +43,8 @@ void json_write_val(yyjson_val *val, struct buf *out);
  * The JSON merge patch (RFC 7386) that makes AFTER of BEFORE, or NULL if there is nothing to do.
  * What BEFORE has and AFTER lacks is removed, except directly inside objects for which KEEP returns
  * true (its argument is the path of keys from the root, "dlOperator", "dlOperator.roles.worker" …):
- * there unknown fields stay.
+ * there unknown fields stay. Null inside an object is the same as absent: a merge patch cannot say
+ * otherwise. The patch copies what it holds.
  */
 yyjson_mut_val *json_merge_diff(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after,
 				bool (*keep)(struct str path));
