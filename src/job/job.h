@@ -67,7 +67,7 @@ struct template_container {
 	struct str name;
 	bool init;
 	bool counts; /* its exit code decides */
-	const struct port *ports;
+	const struct port *ports; /* with {"prefix"} only those of that prefix, and only if it counts */
 	size_t n_ports;
 };
 
@@ -135,6 +135,7 @@ const struct role *job_role(const struct job *job, struct str name);
 const char *restart_policy_name(enum restart_policy p);
 const char *scope_name(enum scope s);
 const char *role_end_name(enum role_end e);
+const char *job_end_name(enum job_end e); /* not for CHIEF */
 const char *clean_name(enum clean c);
 
 struct job_identity {
@@ -150,8 +151,13 @@ struct job_identity {
  *   {"roles": [{"name", "title", "path", "count", "min", "max", "elastic", "aux", "service",
  *               "template", "containers": {"name"|"prefix"|"first"}, "env": "counting"|"all",
  *               "ports": [{"name","port"}] | {"prefix"},
- *               "own": {…}, "default": {…}}],          policy of the role, see policy.h
- *    "own": {…}, "default": {…}}                       policy of the job
+ *               "own": {…}, "default": {…},            policy of the role, see policy.h
+ *               "fields": {…}}],
+ *    "own": {…}, "default": {…}, "fields": {…}}        policy of the job
+ *
+ * name, count and template must be there. "fields" is optional and says what the kind calls things
+ * below "path" (for the job: below "spec"), so that messages name the user's field:
+ * {"count": "replicas", "restart.policy": "restartPolicy"}.
  *
  * POLICY is the user's spec.policy (or NULL) and POLICY_PATH where it stands, ANNOTATIONS the
  * object's (or NULL). Everything that is wrong is put into the job's problems; the job is returned

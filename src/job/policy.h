@@ -3,7 +3,8 @@
  * annotation of a kind whose spec is an array), by a kind that translates its own fields ("own"), and
  * by a kind's defaults. One reader for all of them.
  *
- *   restart: {policy, scope, limit, backoff: {initialSeconds, maxSeconds}, exitCodes}
+ *   restart: {policy, scope, limit, backoff: {initialSeconds, maxSeconds}, exitCodes,
+ *             oomPermanent (kinds only)}
  *   complete, fail, timeLimit, activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend
  *   roles: {NAME: {restart, complete, fail}}
  */
@@ -30,30 +31,71 @@ enum policy_field {
 	SAID_OOM_PERMANENT = 1 << 13, /* kinds only */
 };
 
+/* Where a document stands, and what the kind calls its fields there ({"restart.policy":
+   "restartPolicy"}, may be NULL), so that problems name what the user wrote. */
+struct place {
+	struct str path;
+	yyjson_val *fields;
+};
+
+/* The path of KEY ("restart.policy") in the document at AT; of the document itself if KEY is empty. */
+struct str place_path(struct place at, struct str key, struct arena *a);
+
 /* What one document says on one level (the job, or one role). */
 struct policy {
-	unsigned said;
+	unsigned said; /* first: the decoder sets it */
 	struct restart restart;
 	enum role_end role_complete, role_fail; /* for a role */
 	enum job_end complete, fail;            /* for the job */
 	struct str chief_role;
 	int32_t chief_index;
-	struct str path; /* where the document stands */
+	struct place at; /* where the document stands */
+	yyjson_val *roles; /* of the user's document: what stands under `roles`, unread */
 	int64_t time_limit, active_deadline, ttl;
 	enum clean clean;
 	bool suspend;
 };
 
 enum policy_level { POLICY_JOB, POLICY_ROLE };
-/* Who said it: users get unknown fields and wrong values reported, and may not set kinds-only fields. */
+/* Who said it: users may not set kinds-only fields, and alone have `roles`. */
 enum policy_source { POLICY_USER, POLICY_KIND };
 
-/* Reads DOC (an object, or NULL: nothing is said) into *RET. Problems go to P with PATH in front. */
-void policy_read(struct policy *ret, yyjson_val *doc, struct str path, enum policy_level level,
+/* Reads DOC (an object, or NULL or null: nothing is said) into *RET. Unknown fields and wrong values
+   go to P, named by AT; what is wrong is not said. */
+void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum policy_level level,
 		 enum policy_source source, struct problems *p);
 
-/* The set of "137,128", "128-255", 137, or [137, "140-150"]. False, with a problem, if it is none. */
+/* The layers of a role's policy, the nearest first. */
+enum layer {
+	LAYER_USER_ROLE,
+	LAYER_OWN_ROLE,
+	LAYER_USER_JOB,
+	LAYER_OWN_JOB,
+	LAYER_DEFAULT_ROLE,
+	LAYER_DEFAULT_JOB,
+	LAYER_COUNT
+};
+
+struct layers {
+	const struct policy *v[LAYER_COUNT];
+};
+
+/* The effective restart, complete and fail of ROLE: of each thing what the nearest layer says. */
+void policy_settle_role(struct role *role, const struct layers *layers, struct problems *p);
+/* The effective policy of the job itself. The chief's role is returned by name: there may be none
+   such. Empty unless job->complete is JOB_END_CHIEF; *RET_AT is the document that said it. */
+struct str policy_settle_job(struct job *job, const struct policy *user, const struct policy *own,
+			     const struct policy *by_default, struct place *ret_at);
+/* Reports what USER and OWN, two documents of one level, say against each other. */
+void policy_conflicts(const struct policy *user, const struct policy *own, enum policy_level level, struct problems *p);
+
+/* The set of "137,128", "128-255", 137, or [137, "140-150"]; "" and [] are the empty set. False,
+   with a problem, if it is none. */
 bool code_set_read(struct code_set *ret, yyjson_val *doc, struct str path, struct problems *p);
+
+bool code_set_empty(const struct code_set *s);
+/* Sorted, as ranges: "3,128-255". */
+struct str code_set_format(const struct code_set *s, struct arena *a);
 
 /* The OpenAPI schema of spec.policy, for the CRDs. A literal JSON text. */
 extern const char policy_schema[];
