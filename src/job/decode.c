@@ -1,0 +1,170 @@
+#include "job/decode.h"
+
+#include "base/json.h"
+
+static struct str spot_key(const struct spot *s, struct arena *a)
+{
+	struct str name = text_shown(s->name, a);
+
+	if (!s->up)
+		return name;
+	return arena_printf(a, "%.*s.%.*s", STR_F(spot_key(s->up, a)), STR_F(name));
+}
+
+struct str place_path(struct place at, struct str key, struct arena *a)
+{
+	struct str own = json_str(json_get_str(at.fields, key));
+
+	if (own.n)
+		key = own;
+	if (!at.path.n || !key.n)
+		return key.n ? key : at.path;
+	return arena_printf(a, "%.*s.%.*s", STR_F(at.path), STR_F(key));
+}
+
+struct str spot_path(const struct decode *d, const struct spot *s)
+{
+	return place_path(d->at, s ? spot_key(s, d->p->arena) : STR_NONE, d->p->arena);
+}
+
+static void wrong_type(const struct decode *d, const struct spot *s, const char *wanted, yyjson_val *found)
+{
+	problem_error(d->p, spot_path(d, s), "must be %s, found %s", wanted, json_type_name(found));
+}
+
+bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
+		 const struct spot *s)
+{
+	struct arena *a = d->p->arena;
+	struct str text = json_str(val), *all;
+
+	if (!yyjson_is_str(val)) {
+		wrong_type(d, s, "a string", val);
+		return false;
+	}
+	for (size_t i = 0; i < names->n; i++) {
+		if (str_eqc(text, names->v[i])) {
+			*ret = (unsigned)i;
+			return true;
+		}
+	}
+	all = arena_array(a, struct str, names->n);
+	for (size_t i = 0; i < names->n; i++)
+		all[i] = str_c(names->v[i]);
+	problem_error(d->p, spot_path(d, s), "must be %.*s, found \"%.*s\"%.*s", STR_F(text_list(all, names->n, a)),
+		      STR_F(text_shown(text, a)), STR_F(text_hint(text, NULL, all, names->n, a)));
+	return false;
+}
+
+static bool decode_int(const struct decode *d, const struct field *f, yyjson_val *val, int64_t *ret,
+		       const struct spot *s)
+{
+	long long min = f->min, max = f->max;
+
+	if (!yyjson_is_num(val)) {
+		wrong_type(d, s, "a whole number", val);
+	} else if (!json_int(val, ret)) {
+		problem_error(d->p, spot_path(d, s), "must be a whole number between %lld and %lld", min, max);
+	} else if (*ret < f->min) {
+		problem_error(d->p, spot_path(d, s), "must be at least %lld, found %lld", min, (long long)*ret);
+	} else if (*ret > f->max) {
+		problem_error(d->p, spot_path(d, s), "must be at most %lld, found %lld", max, (long long)*ret);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static bool decode_value(const struct decode *d, const struct field *f, yyjson_val *val, void *base,
+			 const struct spot *s)
+{
+	void *to = (char *)base + f->offset;
+	int64_t number;
+
+	switch (f->type) {
+	case FIELD_BOOL:
+		if (!yyjson_is_bool(val)) {
+			wrong_type(d, s, "true or false", val);
+			return false;
+		}
+		*(bool *)to = yyjson_get_bool(val);
+		return true;
+	case FIELD_INT32:
+		if (!decode_int(d, f, val, &number, s))
+			return false;
+		*(int32_t *)to = (int32_t)number;
+		return true;
+	case FIELD_INT64:
+		if (!decode_int(d, f, val, &number, s))
+			return false;
+		*(int64_t *)to = number;
+		return true;
+	case FIELD_STR:
+		if (!yyjson_is_str(val)) {
+			wrong_type(d, s, "a string", val);
+			return false;
+		}
+		*(struct str *)to = json_str(val);
+		return true;
+	case FIELD_ENUM:
+		return decode_enum(d, val, f->names, to, s);
+	case FIELD_VAL:
+		*(yyjson_val **)to = val;
+		return true;
+	case FIELD_TABLE:
+		decode_object(d, f->table, val, base, s);
+		return true;
+	case FIELD_READ:
+		return f->read(d, val, base, s);
+	}
+	BUG("field type %d", (int)f->type);
+}
+
+static bool allowed(const struct decode *d, const struct field *f)
+{
+	return f->who == BOTH || (f->who == KINDS) == d->by_kind;
+}
+
+static const struct field *find(const struct decode *d, const struct table *t, struct str name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (str_eqc(name, t->v[i].name) && allowed(d, &t->v[i]))
+			return &t->v[i];
+	return NULL;
+}
+
+static void unknown_field(const struct decode *d, const struct table *t, const struct spot *s)
+{
+	struct arena *a = d->p->arena;
+	struct str *all = arena_array(a, struct str, t->n);
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (allowed(d, &t->v[i]))
+			all[n++] = str_c(t->v[i].name);
+	problem_error(d->p, spot_path(d, s), "unknown field%.*s", STR_F(text_hint(s->name, "must be", all, n, a)));
+}
+
+void decode_object(const struct decode *d, const struct table *t, yyjson_val *val, void *base, const struct spot *up)
+{
+	yyjson_obj_iter iter;
+	yyjson_val *key;
+
+	if (d->by_kind && yyjson_is_arr(val) && yyjson_arr_size(val) == 0)
+		return;
+	if (!yyjson_is_obj(val)) {
+		wrong_type(d, up, "an object", val);
+		return;
+	}
+	yyjson_obj_iter_init(val, &iter);
+	while ((key = yyjson_obj_iter_next(&iter))) {
+		struct spot s = { up, json_str(key) };
+		const struct field *f = find(d, t, s.name);
+		yyjson_val *field = yyjson_obj_iter_get_val(key);
+
+		if (!f)
+			unknown_field(d, t, &s);
+		else if (!yyjson_is_null(field) && decode_value(d, f, field, base, &s))
+			*(unsigned *)base |= f->said;
+	}
+}

@@ -1,0 +1,82 @@
+/* JSON objects into structures by tables of name, type and offset; whatever does not fit becomes a
+   problem that names the field. */
+#ifndef JOB_DECODE_H
+#define JOB_DECODE_H
+
+#include "job/policy.h"
+
+/* The values of an enum as users write them, in the order of the enum. */
+struct names {
+	const char *const *v;
+	size_t n;
+};
+
+extern const struct names restart_policy_names, scope_names, role_end_names, job_end_names, clean_names;
+
+/* One walk through one document. */
+struct decode {
+	struct problems *p;
+	struct place at;
+	bool by_kind; /* may use kinds-only fields; an empty list (Lua's empty table) is an empty object */
+};
+
+/* A field on the way down from the document's root. */
+struct spot {
+	const struct spot *up;
+	struct str name;
+};
+
+enum field_type {
+	FIELD_BOOL,
+	FIELD_INT32,
+	FIELD_INT64,
+	FIELD_STR,
+	FIELD_ENUM,
+	FIELD_VAL,   /* kept as it is */
+	FIELD_TABLE, /* an object; its fields go into the same structure */
+	FIELD_READ,  /* a function reads it */
+};
+
+enum field_who { BOTH, KINDS, USERS };
+
+struct table;
+
+struct field {
+	const char *name;
+	enum field_type type;
+	enum field_who who;
+	size_t offset;
+	unsigned said;      /* the bit that is set once it was read well */
+	int64_t min, max;   /* INT32, INT64 */
+	const struct names *names; /* ENUM */
+	const struct table *table; /* TABLE */
+	bool (*read)(const struct decode *d, yyjson_val *val, void *base, const struct spot *s); /* READ */
+};
+
+struct table {
+	const struct field *v;
+	size_t n;
+};
+
+#define TABLE_OF(fields) { (fields), ARRAY_LEN(fields) }
+
+/* Reads VAL into BASE, whose first member is `unsigned said`. Null fields are not said. */
+void decode_object(const struct decode *d, const struct table *t, yyjson_val *val, void *base, const struct spot *up);
+
+/* The value's number in NAMES; a problem that lists them, with the nearest, if it is none. */
+bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
+		 const struct spot *s);
+
+/* The path of a field, for problems. */
+struct str spot_path(const struct decode *d, const struct spot *s);
+
+/* For messages: at most 40 bytes of what a user wrote, nothing that moves a cursor. */
+struct str text_shown(struct str s, struct arena *a);
+/* The nearest of CANDIDATES, or the empty slice if none is near. */
+struct str text_nearest(struct str s, const struct str *candidates, size_t n);
+/* "a, b or c" */
+struct str text_list(const struct str *v, size_t n, struct arena *a);
+/* `; did you mean "x"?`; where nothing is near `; PREFIX a, b or c`, or nothing without a PREFIX. */
+struct str text_hint(struct str s, const char *prefix, const struct str *candidates, size_t n, struct arena *a);
+
+#endif

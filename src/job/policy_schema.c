@@ -1,0 +1,45 @@
+#include "job/policy.h"
+
+/* Structural, as the API server wants it for a CRD: `complete` of the job and `exitCodes` take
+   several types, which a structural schema can only say by keeping them as they are; job_read()
+   checks them. */
+
+#define RESTART                                                                                                       \
+	"{\"type\":\"object\",\"description\":\"What happens when a replica fails.\",\"properties\":{"                \
+	"\"policy\":{\"type\":\"string\",\"description\":\"Which failures are restarted.\","                          \
+	"\"enum\":[\"Never\",\"Always\",\"OnFailure\",\"OnNodeFail\",\"ExitCode\",\"OnNodeFailWithExitCode\"]},"      \
+	"\"scope\":{\"type\":\"string\",\"description\":\"What starts again: the pod, its role or the whole job.\","  \
+	"\"enum\":[\"Pod\",\"Role\",\"Job\"]},"                                                                       \
+	"\"limit\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":-1,\"maximum\":1000000,"                    \
+	"\"description\":\"How many restarts a role has; -1: no limit.\"},"                                           \
+	"\"backoff\":{\"type\":\"object\",\"description\":\"How long a restart waits; doubled each time.\","          \
+	"\"properties\":{"                                                                                            \
+	"\"initialSeconds\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":1000000,"            \
+	"\"description\":\"Before the second restart; the first waits for nothing.\"},"                               \
+	"\"maxSeconds\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":1000000,"                \
+	"\"description\":\"The longest wait.\"}}},"                                                                   \
+	"\"exitCodes\":{\"x-kubernetes-preserve-unknown-fields\":true,"                                               \
+	"\"description\":\"Codes worth another try: 137, \\\"137,143\\\", \\\"128-255\\\", or a list of these.\"}}}"
+
+#define ROLE_END "\"type\":\"string\",\"enum\":[\"Any\",\"Rank0\",\"All\",\"None\"]"
+#define TIME_FROM(least) "\"type\":\"integer\",\"format\":\"int64\",\"minimum\":" least ",\"maximum\":2147483647"
+
+const char policy_schema[] =
+	"{\"type\":\"object\",\"description\":\"Policies that hold for every kind of job.\",\"properties\":{"
+	"\"restart\":" RESTART ","
+	"\"complete\":{\"x-kubernetes-preserve-unknown-fields\":true,"
+	"\"description\":\"When the job has succeeded: Any or All roles did, or a chief {role, index}.\"},"
+	"\"fail\":{\"type\":\"string\",\"enum\":[\"Any\",\"All\"],"
+	"\"description\":\"When the job has failed: Any or All roles did.\"},"
+	"\"timeLimit\":{" TIME_FROM("1") ",\"description\":\"Seconds since all replicas ran.\"},"
+	"\"activeDeadlineSeconds\":{" TIME_FROM("1") ",\"description\":\"Seconds since the job was first seen.\"},"
+	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","
+	"\"description\":\"The job is deleted so long after its end.\"},"
+	"\"cleanPods\":{\"type\":\"string\",\"enum\":[\"All\",\"Running\",\"None\"],"
+	"\"description\":\"Which pods are deleted at the end.\"},"
+	"\"suspend\":{\"type\":\"boolean\",\"description\":\"Delete the pods and wait.\"},"
+	"\"roles\":{\"type\":\"object\",\"description\":\"For one role, by its name.\",\"additionalProperties\":{"
+	"\"type\":\"object\",\"properties\":{"
+	"\"restart\":" RESTART ","
+	"\"complete\":{" ROLE_END ",\"description\":\"When the role has succeeded.\"},"
+	"\"fail\":{" ROLE_END ",\"description\":\"When the role has failed.\"}}}}}}";

@@ -1,0 +1,213 @@
+#include "job/read.h"
+
+#include "base/json.h"
+
+/* The document as a whole. */
+struct job_doc {
+	unsigned said;
+	yyjson_val *roles, *own, *by_default, *fields;
+};
+
+#define AT(member) .offset = offsetof(struct job_doc, member)
+static const struct field job_fields[] = {
+	{ "roles", FIELD_VAL, AT(roles) },
+	{ "own", FIELD_VAL, AT(own) },
+	{ "default", FIELD_VAL, AT(by_default) },
+	{ "fields", FIELD_VAL, AT(fields) },
+};
+#undef AT
+static const struct table job_table = TABLE_OF(job_fields);
+
+static const char *const env_values[] = { "counting", "all" };
+static const struct names env_names = { env_values, ARRAY_LEN(env_values) };
+
+#define AT(member) .offset = offsetof(struct role_doc, member)
+static const struct field role_fields[] = {
+	{ "name", FIELD_STR, AT(role.name) },
+	{ "title", FIELD_STR, AT(role.title) },
+	{ "path", FIELD_STR, AT(role.path) },
+	{ "count", FIELD_INT32, AT(role.count), .said = HAS_COUNT, .max = JOB_MAX_REPLICAS },
+	{ "min", FIELD_INT32, AT(role.min), .said = HAS_MIN, .max = INT32_MAX },
+	{ "max", FIELD_INT32, AT(role.max), .said = HAS_MAX, .max = INT32_MAX },
+	{ "elastic", FIELD_BOOL, AT(role.elastic) },
+	{ "aux", FIELD_BOOL, AT(role.aux) },
+	{ "service", FIELD_BOOL, AT(role.service) },
+	{ "template", FIELD_VAL, AT(role.template) },
+	{ "containers", FIELD_VAL, AT(containers) },
+	{ "env", FIELD_ENUM, AT(env), .names = &env_names },
+	{ "ports", FIELD_VAL, AT(ports) },
+	{ "own", FIELD_VAL, AT(own) },
+	{ "default", FIELD_VAL, AT(by_default) },
+	{ "fields", FIELD_VAL, AT(fields) },
+};
+#undef AT
+static const struct table role_table = TABLE_OF(role_fields);
+
+static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
+{
+	struct role_doc doc = { .role = { .min = -1, .max = -1 } };
+	struct decode d = { p, { json_str(json_get(val, "path")), json_get(val, "fields") }, true };
+	yyjson_val *count = json_get(val, "count");
+
+	if (!d.at.path.n)
+		d.at.path = arena_printf(p->arena, "spec.roles[%zu]", i);
+	decode_object(&d, &role_table, val, &doc, NULL);
+	if (yyjson_is_obj(val) && (!count || yyjson_is_null(count)))
+		problem_error(p, place_path(d.at, STR("count"), p->arena), "is missing");
+	if (!doc.role.title.n)
+		doc.role.title = doc.role.name;
+	doc.role.path = d.at.path;
+	doc.role.env_everywhere = doc.env == 1;
+	doc.at = d.at;
+	template_read(&doc, p);
+	return doc;
+}
+
+static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct problems *p)
+{
+	size_t n = MIN(yyjson_arr_size(list), (size_t)JOB_MAX_ROLES);
+	struct role_doc *docs = arena_array(p->arena, struct role_doc, n);
+
+	if (yyjson_arr_size(list) > n)
+		problem_error(p, STR("spec"), "has %zu roles; at most %d are possible", yyjson_arr_size(list),
+			      JOB_MAX_ROLES);
+	job->roles = arena_array(p->arena, struct role, n);
+	job->n_roles = n;
+	for (size_t i = 0; i < n; i++) {
+		docs[i] = read_role(yyjson_arr_get(list, i), i, p);
+		job->roles[i] = docs[i].role;
+	}
+	return docs;
+}
+
+/* The user's policy for each role, from policy.roles. */
+static struct policy *read_user_roles(const struct job *job, const struct policy *user, struct problems *p)
+{
+	struct policy *ret = arena_array(p->arena, struct policy, job->n_roles);
+	struct place at = { place_path(user->at, STR("roles"), p->arena), NULL };
+	yyjson_obj_iter iter;
+	yyjson_val *key;
+
+	if (!user->roles)
+		return ret;
+	if (!yyjson_is_obj(user->roles)) {
+		problem_error(p, at.path, "must be an object with a role's name for each key, found %s",
+			      json_type_name(user->roles));
+		return ret;
+	}
+	yyjson_obj_iter_init(user->roles, &iter);
+	while ((key = yyjson_obj_iter_next(&iter))) {
+		struct str name = json_str(key);
+		struct place here = { place_path(at, text_shown(name, p->arena), p->arena), NULL };
+		size_t i = role_index(job, name);
+
+		if (i == job->n_roles)
+			problem_error(p, here.path, "there is no such role%.*s",
+				      STR_F(text_hint(name, "the roles are", role_titles(job, p->arena), job->n_roles,
+						      p->arena)));
+		else if (ret[i].at.path.n)
+			problem_error(p, here.path, "names the same role as %.*s", STR_F(ret[i].at.path));
+		else
+			policy_read(&ret[i], yyjson_obj_iter_get_val(key), here, POLICY_ROLE, POLICY_USER, p);
+	}
+	return ret;
+}
+
+/* Said for the job, useless if it is so for every role. */
+static void warn_limit(const struct job *job, const struct policy *doc, struct problems *p)
+{
+	if (!(doc->said & SAID_LIMIT) || doc->restart.limit == 0)
+		return;
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (!job->roles[i].aux && job->roles[i].restart.policy != RESTART_NEVER)
+			return;
+	problem_warning(p, place_path(doc->at, STR("restart.limit"), p->arena),
+			"has no effect: the restart policy is Never");
+}
+
+static void read_policies(struct job *job, const struct job_doc *doc, const struct role_doc *docs, yyjson_val *policy,
+			  struct str policy_path, struct problems *p)
+{
+	struct place spec = { STR("spec"), doc->fields }, chief_at;
+	struct policy user, own, by_default, *user_roles;
+	struct str chief;
+
+	policy_read(&user, policy, (struct place){ policy_path, NULL }, POLICY_JOB, POLICY_USER, p);
+	policy_read(&own, doc->own, spec, POLICY_JOB, POLICY_KIND, p);
+	policy_read(&by_default, doc->by_default, spec, POLICY_JOB, POLICY_KIND, p);
+	policy_conflicts(&user, &own, POLICY_JOB, p);
+	user_roles = read_user_roles(job, &user, p);
+	for (size_t i = 0; i < job->n_roles; i++) {
+		struct policy own_role, default_role;
+		struct layers layers = { {
+			[LAYER_USER_ROLE] = &user_roles[i],
+			[LAYER_OWN_ROLE] = &own_role,
+			[LAYER_USER_JOB] = &user,
+			[LAYER_OWN_JOB] = &own,
+			[LAYER_DEFAULT_ROLE] = &default_role,
+			[LAYER_DEFAULT_JOB] = &by_default,
+		} };
+
+		policy_read(&own_role, docs[i].own, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
+		policy_read(&default_role, docs[i].by_default, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
+		policy_conflicts(&user_roles[i], &own_role, POLICY_ROLE, p);
+		policy_settle_role(&job->roles[i], &layers, p);
+	}
+	chief = policy_settle_job(job, &user, &own, &by_default, &chief_at);
+	if (job->complete == JOB_END_CHIEF)
+		chief_find(job, chief, chief_at, p);
+	warn_limit(job, &user, p);
+	warn_limit(job, &own, p);
+}
+
+/* In the order of precedence. */
+static const struct {
+	const char *key;
+	enum external_end end;
+} external_ends[] = {
+	{ "Preempted", EXTERNAL_PREEMPTED }, { "Failed", EXTERNAL_FAILED },	{ "NodeFail", EXTERNAL_NODE_FAILED },
+	{ "Succeed", EXTERNAL_SUCCEEDED },   { "Timeout", EXTERNAL_TIMED_OUT },
+};
+
+static void read_annotations(struct job *job, yyjson_val *annotations)
+{
+	for (size_t i = 0; i < ARRAY_LEN(external_ends); i++) {
+		yyjson_val *val = json_get(annotations, external_ends[i].key);
+
+		if (!val || yyjson_is_null(val))
+			continue;
+		job->external = external_ends[i].end;
+		job->external_message = json_str(val);
+		return;
+	}
+}
+
+struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val *doc, yyjson_val *policy,
+		     struct str policy_path, yyjson_val *annotations)
+{
+	struct job *job = arena_new(a, struct job);
+	struct problems *p = &job->problems;
+	struct decode d = { p, { STR_INIT("spec"), NULL }, true };
+	struct job_doc top = { 0 };
+	struct role_doc *docs;
+
+	*job = (struct job){ .kind = id->kind,
+			     .ns = id->ns,
+			     .name = id->name,
+			     .uid = id->uid,
+			     .created = id->created,
+			     .generation = id->generation,
+			     .deleting = id->deleting,
+			     .problems.arena = a };
+	if (!policy_path.n)
+		policy_path = STR("spec.policy");
+	if (doc)
+		decode_object(&d, &job_table, doc, &top, NULL);
+	if (top.roles && !yyjson_is_arr(top.roles) && yyjson_obj_size(top.roles) + !yyjson_is_obj(top.roles))
+		problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(top.roles));
+	docs = read_roles(job, top.roles, p);
+	read_policies(job, &top, docs, policy, policy_path, p);
+	read_annotations(job, annotations);
+	job_validate(job, docs, p);
+	return job;
+}

@@ -1,0 +1,36 @@
+/* Inside src/job: what the files that read a job share. */
+#ifndef JOB_READ_H
+#define JOB_READ_H
+
+#include "job/decode.h"
+
+enum {
+	HAS_COUNT = 1 << 0,
+	HAS_MIN = 1 << 1,
+	HAS_MAX = 1 << 2,
+};
+
+/* One role of the document, with what did not go into struct role. */
+struct role_doc {
+	unsigned said;
+	struct role role;
+	unsigned env; /* 0: counting, 1: all */
+	yyjson_val *containers, *ports, *own, *by_default, *fields;
+	struct place at;
+};
+
+/* Reads containers and ports of the role's template into the role. */
+void template_read(struct role_doc *doc, struct problems *p);
+
+/* What can only be judged when all is read: names, sizes, the chief. DOCS has one entry for each of
+   the job's roles. */
+void job_validate(struct job *job, const struct role_doc *docs, struct problems *p);
+/* Finds the chief's role, by name or title; without it the job completes when all roles do. */
+void chief_find(struct job *job, struct str name, struct place at, struct problems *p);
+
+/* The role that users mean by NAME: its name or its title in any letter case; n_roles if none. */
+size_t role_index(const struct job *job, struct str name);
+/* The roles' titles, for suggestions. */
+struct str *role_titles(const struct job *job, struct arena *a);
+
+#endif
