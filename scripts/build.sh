@@ -1,12 +1,12 @@
 #!/bin/sh
-# Sets up (once) and builds a build folder: scripts/build.sh FOLDER [meson options]
+# Sets up (once) and builds a build folder, quietly: scripts/build.sh FOLDER [meson options]
 set -eu
 cd "$(dirname "$0")/.."
 dir=$1
 shift
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 if [ ! -f "$dir/build.ninja" ]; then
-  log=$(mktemp)
-  trap 'rm -f "$log"' EXIT
   meson setup "$dir" "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 fi
-ninja -C "$dir" --quiet
+ninja -C "$dir" --quiet >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
