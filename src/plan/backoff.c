@@ -1,0 +1,35 @@
+/* Restarts wait longer and longer, as a container's do under the kubelet: the first not at all, then
+   10 s, 20 s, 40 s … up to a cap; after a quiet time twice the cap it begins anew. */
+#include "plan/world.h"
+
+msec backoff_delay(const struct restart *r, int32_t streak)
+{
+	int64_t delay = r->backoff_initial;
+
+	if (streak <= 1)
+		return 0;
+	for (int32_t i = 2; i < streak && delay < r->backoff_max; i++)
+		delay *= 2;
+	return SECONDS(MIN(delay, (int64_t)r->backoff_max));
+}
+
+void backoff_hit(struct level *l, const struct restart *r, msec stamp)
+{
+	bool quiet = stamp - l->at > 2 * SECONDS(r->backoff_max) + backoff_delay(r, l->streak);
+
+	l->streak = l->at && !quiet && l->streak < INT32_MAX ? l->streak + 1 : 1;
+	l->at = stamp;
+}
+
+msec backoff_until(const struct world *w, const struct role_view *v, int32_t index)
+{
+	const struct restart *r = &v->role->restart;
+	const struct level *own = record_index_level(v->rec, index), *role = &v->rec->level, *job = &w->next->level;
+	msec until = role->at + backoff_delay(r, role->streak);
+
+	if (!v->role->aux)
+		until = MAX(until, job->at + backoff_delay(r, job->streak));
+	if (own)
+		until = MAX(until, own->at + backoff_delay(r, own->streak));
+	return until;
+}

@@ -1,0 +1,120 @@
+/* Which pods and services are made, and which go. */
+#include "plan/world.h"
+
+/* A restart of the whole job or role lets the old members go before the first new one is made: an old
+   worker must not talk to a new scheduler. */
+static void end_drains(struct world *w)
+{
+	if (w->n_old == 0)
+		w->next->drain = false;
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		if (w->roles[r].n_old == 0)
+			w->roles[r].rec->drain = false;
+}
+
+static bool held(struct world *w, const struct role_view *v, int32_t index)
+{
+	const struct replica *rep = &v->replicas[index];
+	msec until;
+
+	if (rep->blocked || v->rec->drain || (w->next->drain && !v->role->aux))
+		return true;
+	until = MAX(backoff_until(w, v, index), refusal_until(&w->in->refusal));
+	if (w->now >= until)
+		return false;
+	world_wake(w, until);
+	return true;
+}
+
+static void create(struct world *w, enum action_type type, size_t role, int32_t index)
+{
+	struct action *act = world_act(w, type);
+	const struct role_view *v = &w->roles[role];
+
+	act->role = (uint32_t)role;
+	act->index = index;
+	act->generation = record_generation(w->next, v->role, v->rec, index);
+}
+
+static void create_services(struct world *w, size_t role)
+{
+	const struct role_view *v = &w->roles[role];
+	msec until = refusal_until(&w->in->refusal);
+
+	if (!v->role->service)
+		return;
+	for (int32_t i = 0; i < v->role->count; i++) {
+		if (v->replicas[i].service || v->replicas[i].verdict >= V_COMPLETED)
+			continue;
+		if (w->now >= until)
+			create(w, ACT_CREATE_SERVICE, role, i);
+		else
+			world_wake(w, until);
+	}
+}
+
+void children_create(struct world *w)
+{
+	bool ended = w->next->outcome != PHASE_NONE;
+
+	end_drains(w);
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		if (!ended || w->job->roles[r].aux)
+			create_services(w, r);
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		const struct role_view *v = &w->roles[r];
+
+		if (ended && !v->role->aux)
+			continue;
+		for (int32_t i = 0; i < v->role->count; i++)
+			if (v->replicas[i].verdict == V_ABSENT && !held(w, v, i))
+				create(w, ACT_CREATE_POD, r, i);
+	}
+}
+
+/* A pod whose node is lost never confirms its end: it is taken out of the API by force, at once where
+   the node is certainly gone, otherwise after a time in which it could have come back. */
+static bool wants_force(struct world *w, const struct pod *pod)
+{
+	enum node_state node = pod->node.n ? node_state_of(w, pod->node) : NODE_GOOD;
+	msec at;
+
+	switch (node) {
+	case NODE_GOOD:
+		return false;
+	case NODE_GONE:
+		return true;
+	case NODE_FAILED:
+		break;
+	}
+	if (w->in->config->force_delete_after == 0)
+		return true;
+	if (!pod->meta.deleted)
+		return false;
+	at = MAX(pod->meta.deleted, pod->meta.deleted - SECONDS(pod->meta.grace) + w->in->config->force_delete_after);
+	if (w->now >= at)
+		return true;
+	world_wake(w, at);
+	return false;
+}
+
+static void delete_pod(struct world *w, const struct pod *pod)
+{
+	bool force = wants_force(w, pod), forced = pod->meta.deleted && pod->meta.grace == 0;
+	struct action *act;
+
+	if (pod->meta.deleted && (!force || forced))
+		return;
+	act = world_act(w, ACT_DELETE_POD);
+	act->target = &pod->meta;
+	act->force = force;
+}
+
+void children_delete(struct world *w)
+{
+	for (size_t i = 0; i < w->doomed.n; i++)
+		delete_pod(w, w->doomed.v[i]);
+	for (size_t i = 0; i < w->doomed_services.n; i++)
+		if (!w->doomed_services.v[i]->meta.deleted)
+			world_act(w, ACT_DELETE_SERVICE)->target = &w->doomed_services.v[i]->meta;
+}

@@ -1,0 +1,48 @@
+/* Edits of a job that runs. The environment lists the members, so another number of them means that
+   everyone starts again; elastic roles are the exception: their members come and go. */
+#include "plan/world.h"
+
+static void shrink(struct role_view *v)
+{
+	int32_t count = v->role->count;
+
+	ranges_cut(&v->rec->completed, count);
+	ranges_cut(&v->rec->failed, count);
+	ranges_cut(&v->rec->seen, count);
+	ranges_cut(&v->rec->ran, count);
+	record_index_cut(v->rec, count);
+}
+
+/* Has a role that counts come or gone? */
+static bool roles_differ(const struct world *w)
+{
+	const struct record *r = w->in->record;
+
+	for (size_t i = 0; i < w->job->n_roles; i++)
+		if (!w->job->roles[i].aux && !record_role_of(r, w->job->roles[i].name))
+			return true;
+	for (size_t i = 0; i < r->n_roles; i++)
+		if (r->roles[i].count > 0 && !job_role(w->job, r->roles[i].name))
+			return true;
+	return false;
+}
+
+bool edit_check(struct world *w)
+{
+	/* A record without roles was taken over from an operator that kept none: nothing was edited. */
+	bool resized = w->in->record && w->in->record->n_roles && w->roles_changed && roles_differ(w);
+
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		struct role_view *v = &w->roles[r];
+		int32_t was = v->rec->count;
+
+		if (v->role->aux || was == v->role->count)
+			continue;
+		v->rec->count = v->role->count;
+		shrink(v);
+		resized |= !v->role->elastic && was >= 0;
+	}
+	if (resized)
+		restart_raise(w, SCOPE_JOB, CAUSE_RESIZED, NULL, 0, -1);
+	return resized;
+}

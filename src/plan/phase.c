@@ -1,0 +1,196 @@
+/* What can be observed: counts, phase, times, conditions, history. */
+#include "plan/world.h"
+
+/* Brought up again after a restart, and not there yet. */
+static bool restarting(const struct world *w, const struct role_view *v, int32_t index)
+{
+	return w->next->restarting && record_generation(w->next, v->role, v->rec, index) > 0;
+}
+
+static void count_replica(const struct world *w, const struct role_view *v, int32_t index, struct counts *c)
+{
+	const struct replica *rep = &v->replicas[index];
+
+	switch (rep->verdict) {
+	case V_ABSENT:
+	case V_PENDING:
+	case V_SCHEDULED:
+		if (restarting(w, v, index))
+			c->restarting++;
+		else if (rep->verdict == V_SCHEDULED)
+			c->scheduled++;
+		else
+			c->pending++;
+		break;
+	case V_RUNNING:
+		c->active++;
+		c->ready += rep->pod->ready;
+		break;
+	case V_COMPLETED:
+		c->succeeded++;
+		break;
+	case V_FAILED:
+	case V_GIVEN_UP:
+		c->failed++;
+		break;
+	}
+}
+
+/* Is every replica running or over? Elastic roles need no more than their minimum. */
+static bool role_is_up(const struct role_view *v)
+{
+	const struct role *role = v->role;
+	int32_t up = v->rec->now.active + v->rec->now.succeeded, over = v->rec->now.failed, wanted = role->count;
+
+	for (int32_t i = 0; over && i < role->count; i++)
+		if (v->replicas[i].verdict == V_FAILED)
+			over--;
+	if (role->elastic && role->min >= 0)
+		wanted = MIN(wanted, role->min);
+	return up + over >= wanted;
+}
+
+/* Which replicas have run once; when all have, the job's running time begins. */
+static void note_running(struct world *w)
+{
+	bool all = true;
+
+	if (w->next->running)
+		return;
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		struct role_view *v = &w->roles[r];
+
+		for (int32_t i = 0; i < v->role->count && !v->role->aux; i++) {
+			enum verdict verdict = v->replicas[i].verdict;
+
+			if (verdict == V_RUNNING || verdict == V_COMPLETED || verdict == V_GIVEN_UP)
+				ranges_add(&v->rec->ran, w->a, i);
+		}
+		all &= v->role->aux || ranges_count(&v->rec->ran) == v->role->count;
+	}
+	if (!all)
+		return;
+	w->next->running = w->stamp;
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		w->roles[r].rec->ran.n = 0;
+}
+
+void phase_enter(struct world *w, enum phase p)
+{
+	struct record *r = w->next;
+	size_t n = 0;
+
+	if (r->phase == p && r->n_history)
+		return;
+	if (r->n_history)
+		r->history[r->n_history - 1].left = w->stamp;
+	/* One span for each phase: the latest stands last. */
+	for (size_t i = 0; i < r->n_history; i++)
+		if (r->history[i].phase != p)
+			r->history[n++] = r->history[i];
+	r->history[n++] = (struct phase_span){ p, w->stamp, 0 };
+	r->n_history = n;
+	r->phase = p;
+}
+
+static void set_condition(struct world *w, enum condition which, bool status, bool show)
+{
+	struct condition_state *c = &w->next->conditions[which];
+
+	if (!c->set && !status && !show)
+		return;
+	if (!c->set || c->status != status)
+		*c = (struct condition_state){ true, status, w->stamp };
+}
+
+static void update_conditions(struct world *w)
+{
+	enum phase p = w->next->phase;
+
+	set_condition(w, CONDITION_RUNNING, p == PHASE_RUNNING, true);
+	set_condition(w, CONDITION_SUSPENDED, p == PHASE_SUSPENDED, false);
+	set_condition(w, CONDITION_COMPLETE, p == PHASE_SUCCEEDED, false);
+	set_condition(w, CONDITION_FAILED, phase_final(p) && p != PHASE_SUCCEEDED, false);
+}
+
+static void count_all(struct world *w, bool *placed)
+{
+	*placed = true;
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		struct role_view *v = &w->roles[r];
+
+		if (v->role->aux)
+			continue;
+		v->rec->now = (struct counts){ 0 };
+		for (int32_t i = 0; i < v->role->count; i++) {
+			count_replica(w, v, i, &v->rec->now);
+			*placed &= v->replicas[i].verdict >= V_SCHEDULED;
+		}
+	}
+}
+
+static enum phase phase_alive(struct world *w)
+{
+	bool up = true, placed;
+
+	count_all(w, &placed);
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		up &= w->job->roles[r].aux || role_is_up(&w->roles[r]);
+	note_running(w);
+	if (w->next->suspended)
+		return PHASE_SUSPENDED;
+	if (up) {
+		w->next->restarting = false;
+		w->next->creating_since = 0;
+		return PHASE_RUNNING;
+	}
+	if (!w->next->creating_since)
+		w->next->creating_since = w->stamp;
+	if (w->next->restarting)
+		return PHASE_RESTARTING;
+	return placed ? PHASE_CREATING : PHASE_PENDING;
+}
+
+/* After the end only what the clean-up changes is counted. */
+static enum phase phase_ended(struct world *w)
+{
+	bool placed;
+
+	if (w->base->outcome == PHASE_NONE)
+		count_all(w, &placed);
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		struct counts *c = &w->roles[r].rec->now;
+
+		c->pending = c->scheduled = c->restarting = c->ready = 0;
+		c->active = 0;
+	}
+	for (size_t i = 0; i < w->in->n_pods; i++) {
+		const struct pod *pod = w->in->pods[i];
+		struct record_role *rec = record_role_of(w->next, pod->role);
+		const struct role *role = job_role(w->job, pod->role);
+
+		if (rec && role && !role->aux && !pod->gone && pod->phase == POD_RUNNING)
+			rec->now.active += !ranges_has(&rec->completed, pod->index);
+	}
+	return w->doomed.n ? PHASE_TERMINATING : w->next->outcome;
+}
+
+void phase_update(struct world *w)
+{
+	enum phase p;
+
+	if (w->next->outcome != PHASE_NONE)
+		p = phase_ended(w);
+	else if (w->job->deleting)
+		p = PHASE_TERMINATING;
+	else
+		p = phase_alive(w);
+	/* What is final stays so, whatever turns up afterwards. */
+	if (phase_final(w->base->phase))
+		p = w->base->phase;
+	if (!w->next->start)
+		w->next->start = w->stamp;
+	w->next->observed_generation = w->job->generation;
+	phase_enter(w, p);
+	update_conditions(w);
+}

@@ -1,0 +1,132 @@
+#include "plan/world.h"
+
+const struct plan_config plan_config_default = {
+	.node_grace = SECONDS(40),
+	.node_outage_wait = MINUTES(10),
+	.force_delete_after = MINUTES(5),
+	.creating_restart_period = 0,
+	.creating_duration = MINUTES(15),
+	.creating_failed = true,
+	.status_interval = SECONDS(1),
+};
+
+/* A job that cannot be read. One that never ran gets no children; one that does goes on as it was,
+   since nobody asked for its end. Either way the status says what is wrong. */
+static void plan_invalid(struct world *w)
+{
+	struct str line = problems_line(&w->job->problems, w->a);
+
+	if (w->base->outcome != PHASE_NONE)
+		return;
+	if (!w->next->start || w->next->phase == PHASE_INVALID)
+		phase_enter(w, PHASE_INVALID);
+	w->next->observed_generation = w->job->generation;
+	w->next->reason = arena_printf(w->a, "invalid: %.*s", STR_F(reason_clip(line)));
+}
+
+static void plan_ended(struct world *w)
+{
+	judge(w, true);
+	restart_aux(w);
+	cleanup(w);
+	children_create(w);
+	phase_update(w);
+	w->next->reason = reason_line(w);
+}
+
+/* Decides what the durable record shall say: endings, suspension, edits, restarts. */
+static void decide(struct world *w)
+{
+	judge(w, true);
+	restart_aux(w);
+	/* Members that are suspended or have changed start again: how the old ones stand does not
+	   matter any more. */
+	if (suspend_check(w) || edit_check(w)) {
+		judge_recorded(w);
+		external_check(w);
+		return;
+	}
+	judge(w, false);
+	restart_give_up(w);
+	if (ending_check(w) || external_check(w) || refusal_check(w) || deadline_check(w))
+		return;
+	restart_apply(w);
+}
+
+static void plan_alive(struct world *w)
+{
+	decide(w);
+	if (w->next->outcome != PHASE_NONE) {
+		/* The record comes first; what goes, and that something does, is known already. */
+		cleanup(w);
+	} else {
+		children_delete(w);
+		if (!w->next->suspended)
+			children_create(w);
+	}
+	phase_update(w);
+	w->next->reason = reason_line(w);
+}
+
+static void plan_deleting(struct world *w)
+{
+	/* Whoever deletes a job in the foreground has Kubernetes take its children first. */
+	phase_update(w);
+	w->next->reason = reason_line(w);
+}
+
+static struct plan finish(struct world *w)
+{
+	const struct plan_input *in = w->in;
+	enum change change = record_compare(w->base, w->next);
+	msec next_write = in->status_written + in->config->status_interval;
+
+	if (in->record && w->roles_changed)
+		change = CHANGE_DURABLE;
+	/* Record first: a pass that changes what must be remembered does nothing else. */
+	if (change == CHANGE_DURABLE)
+		w->actions.n = 0;
+	if (change == CHANGE_OBSERVED && in->status_written && w->now < next_write) {
+		change = CHANGE_NONE;
+		world_wake(w, next_write);
+	}
+	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->wake };
+}
+
+/* Actions were found policy by policy; they are carried out stage by stage. */
+static void sort_actions(struct world *w)
+{
+	size_t n = w->actions.n, at[ACT_COUNT + 1] = { 0 };
+	struct action *sorted;
+
+	if (n < 2)
+		return;
+	sorted = arena_raw(w->a, n * sizeof(*sorted));
+	for (size_t i = 0; i < n; i++)
+		at[w->actions.v[i].type + 1]++;
+	for (size_t t = 0; t < ACT_COUNT; t++)
+		at[t + 1] += at[t];
+	for (size_t i = 0; i < n; i++)
+		sorted[at[w->actions.v[i].type]++] = w->actions.v[i];
+	w->actions.v = sorted;
+}
+
+struct plan plan_job(const struct plan_input *in, struct arena *a)
+{
+	struct world w;
+
+	world_open(&w, in, a);
+	if (in->job->problems.errors) {
+		plan_invalid(&w);
+		return finish(&w);
+	}
+	world_fill(&w);
+	if (w.base->outcome != PHASE_NONE)
+		plan_ended(&w);
+	else if (in->job->deleting)
+		plan_deleting(&w);
+	else
+		plan_alive(&w);
+	sort_actions(&w);
+	return finish(&w);
+}

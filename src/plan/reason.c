@@ -1,0 +1,188 @@
+/* The one line that says what the job waits for, or why it ended. */
+#include "plan/world.h"
+
+enum { CLIP = 300 };
+
+struct str reason_clip(struct str s)
+{
+	size_t n = MIN(s.n, (size_t)CLIP);
+
+	/* Not in the middle of a character, and one line only. */
+	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (s.p[i] == '\n' || s.p[i] == '\r')
+			n = i;
+	return str_trim(str_sub(s, 0, n));
+}
+
+/* The first replica that stands so, and how many do. */
+static const struct replica *first_with(const struct world *w, enum verdict verdict, const struct role_view **role,
+					int32_t *n)
+{
+	const struct replica *first = NULL;
+
+	*n = 0;
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		const struct role_view *v = &w->roles[r];
+
+		for (int32_t i = 0; i < v->role->count && !v->role->aux; i++) {
+			if (v->replicas[i].verdict != verdict)
+				continue;
+			(*n)++;
+			if (!first) {
+				first = &v->replicas[i];
+				*role = v;
+			}
+		}
+	}
+	return first;
+}
+
+static struct str name_of(const struct world *w, const struct role_view *v, const struct replica *rep)
+{
+	return replica_name(w->a, v->role, (int32_t)(rep - v->replicas));
+}
+
+static struct str more(const struct world *w, int32_t n)
+{
+	return n > 1 ? arena_printf(w->a, " (and %d more)", n - 1) : STR_NONE;
+}
+
+static struct str refused_line(const struct world *w)
+{
+	static const char *const what[] = {
+		[REFUSED_NOT] = "",
+		[REFUSED_QUOTA] = "waits for quota",
+		[REFUSED_INVALID] = "refused",
+		[REFUSED_SERVER] = "waits for the API server",
+		[REFUSED_FOREIGN] = "waits for a name that somebody else has",
+	};
+	const struct refusal *r = &w->in->refusal;
+
+	return arena_printf(w->a, "%s: %.*s", what[r->kind], STR_F(reason_clip(r->message)));
+}
+
+/* "worker-1 exited with code 137" of the last restart. */
+static struct str last_line(const struct world *w)
+{
+	const struct last_restart *l = &w->next->last;
+
+	if (!l->role.n)
+		return arena_printf(w->a, "%s", cause_name(l->cause));
+	if (l->exit_code >= 0)
+		return arena_printf(w->a, "%.*s-%d %s with code %d", STR_F(l->role), l->index, cause_name(l->cause),
+				    l->exit_code);
+	return arena_printf(w->a, "%.*s-%d %s", STR_F(l->role), l->index, cause_name(l->cause));
+}
+
+static struct str absent_line(const struct world *w, const struct role_view *v, const struct replica *rep, int32_t n)
+{
+	struct str name = name_of(w, v, rep);
+	msec until = backoff_until(w, v, (int32_t)(rep - v->replicas));
+	char at[TIME_TEXT];
+
+	if (w->in->refusal.kind != REFUSED_NOT)
+		return refused_line(w);
+	if (w->n_old)
+		return arena_printf(w->a, "waits for %d old pods to go", w->n_old);
+	if (until > w->now)
+		return arena_printf(w->a, "restarts at %s", time_format(until, at));
+	return arena_printf(w->a, "makes %.*s%.*s", STR_F(name), STR_F(more(w, n)));
+}
+
+static struct str pending_line(const struct world *w, const struct role_view *v, const struct replica *rep, int32_t n)
+{
+	struct str name = name_of(w, v, rep), why = reason_clip(rep->pod->message);
+
+	return arena_printf(w->a, "waits for %.*s%.*s to be scheduled%s%.*s", STR_F(name), STR_F(more(w, n)),
+			    why.n ? ": " : "", STR_F(why));
+}
+
+/* Of those that are scheduled, one that has a problem explains more than one that is only slow. */
+static struct str scheduled_line(const struct world *w, const struct role_view *v, const struct replica *rep, int32_t n)
+{
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		const struct role_view *u = &w->roles[r];
+
+		for (int32_t i = 0; i < u->role->count && !u->role->aux; i++) {
+			const struct replica *one = &u->replicas[i];
+			const struct container *c = one->verdict == V_SCHEDULED ? creating_problem(one->pod) : NULL;
+			struct str text;
+
+			if (!c)
+				continue;
+			text = reason_clip(c->message);
+			return arena_printf(w->a, "%.*s: %.*s%s%.*s", STR_F(name_of(w, u, one)), STR_F(c->reason),
+					    text.n ? ": " : "", STR_F(text));
+		}
+	}
+	return arena_printf(w->a, "waits for %.*s%.*s to start", STR_F(name_of(w, v, rep)), STR_F(more(w, n)));
+}
+
+static struct str waiting_line(const struct world *w)
+{
+	const struct role_view *v = NULL;
+	const struct replica *rep;
+	int32_t n;
+
+	rep = first_with(w, V_ABSENT, &v, &n);
+	if (rep)
+		return absent_line(w, v, rep, n);
+	rep = first_with(w, V_PENDING, &v, &n);
+	if (rep)
+		return pending_line(w, v, rep, n);
+	rep = first_with(w, V_SCHEDULED, &v, &n);
+	if (rep)
+		return scheduled_line(w, v, rep, n);
+	return STR_NONE;
+}
+
+static struct str running_line(const struct world *w)
+{
+	struct counts c = { 0 };
+	struct str line;
+
+	for (size_t r = 0; r < w->next->n_roles; r++) {
+		c.active += w->next->roles[r].now.active;
+		c.succeeded += w->next->roles[r].now.succeeded;
+		c.failed += w->next->roles[r].now.failed;
+	}
+	line = arena_printf(w->a, "%d running", c.active);
+	if (c.succeeded)
+		line = arena_printf(w->a, "%.*s, %d completed", STR_F(line), c.succeeded);
+	if (c.failed)
+		line = arena_printf(w->a, "%.*s, %d failed", STR_F(line), c.failed);
+	return line;
+}
+
+struct str reason_line(struct world *w)
+{
+	struct str line;
+
+	switch (w->next->phase) {
+	case PHASE_NONE:
+	case PHASE_INVALID:
+		return STR_NONE;
+	case PHASE_SUCCEEDED:
+	case PHASE_FAILED:
+	case PHASE_TIMED_OUT:
+	case PHASE_PREEMPTED:
+	case PHASE_NODE_FAILED:
+		return w->next->reason;
+	case PHASE_TERMINATING:
+		return w->next->outcome != PHASE_NONE ? w->next->reason : STR("the job is being deleted");
+	case PHASE_SUSPENDED:
+		return w->n_old ? arena_printf(w->a, "suspended; waits for %d pods to go", w->n_old) : STR("suspended");
+	case PHASE_RUNNING:
+		return running_line(w);
+	case PHASE_RESTARTING:
+		line = waiting_line(w);
+		return arena_printf(w->a, "%.*s%s%.*s", STR_F(last_line(w)), line.n ? "; " : "", STR_F(line));
+	case PHASE_PENDING:
+	case PHASE_CREATING:
+	case PHASE_COUNT:
+		break;
+	}
+	return waiting_line(w);
+}

@@ -1,0 +1,43 @@
+/* What the API server's refusal of a create means. */
+#include "plan/world.h"
+
+enum refusal_kind plan_refusal(int code, struct str reason)
+{
+	if (code == 422 || code == 400)
+		return REFUSED_INVALID;
+	if (code == 403)
+		return REFUSED_QUOTA;
+	if (code == 404) /* the namespace is going */
+		return REFUSED_SERVER;
+	if (code == 409)
+		return str_eqc(reason, "AlreadyExists") ? REFUSED_FOREIGN : REFUSED_SERVER;
+	if (code == 429 || code >= 500)
+		return REFUSED_SERVER;
+	return REFUSED_NOT;
+}
+
+enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct str found_job_uid)
+{
+	if (!str_eq(found->owner_uid, job_uid))
+		return CONFLICT_FOREIGN;
+	return str_eq(found_job_uid, job_uid) ? CONFLICT_OURS : CONFLICT_ADOPT;
+}
+
+msec refusal_until(const struct refusal *r)
+{
+	static const struct restart pace = { .backoff_initial = 1, .backoff_max = 60 };
+
+	return r->kind == REFUSED_NOT ? 0 : r->at + backoff_delay(&pace, MIN(r->times, 30) + 1);
+}
+
+bool refusal_check(struct world *w)
+{
+	const struct refusal *r = &w->in->refusal;
+
+	if (r->kind != REFUSED_INVALID)
+		return false;
+	ending_set(w, PHASE_FAILED, STR("Refused"),
+		   arena_printf(w->a, "the API server refuses the pods or services: %.*s",
+				STR_F(reason_clip(r->message))));
+	return true;
+}

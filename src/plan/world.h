@@ -1,0 +1,143 @@
+/* The inside of the plan: what exists, sorted by role and index once, so that every policy looks at
+   replicas and not at lists of pods. Only files of this folder include it. */
+#ifndef PLAN_WORLD_H
+#define PLAN_WORLD_H
+
+#include "plan/plan.h"
+
+/* How a replica stands. */
+enum verdict {
+	V_ABSENT,    /* there is no pod for it */
+	V_PENDING,   /* its pod is not scheduled yet */
+	V_SCHEDULED, /* scheduled, not running yet */
+	V_RUNNING,
+	V_COMPLETED, /* ended well in this generation, its pod may be gone */
+	V_FAILED,    /* ended badly, or was lost: see cause */
+	V_GIVEN_UP,  /* failed, and will not be started again in this generation */
+};
+
+struct replica {
+	const struct pod *pod; /* of the present generation, or NULL; may be gone */
+	const struct service *service;
+	enum verdict verdict;
+	/* V_FAILED */
+	enum cause cause;
+	int32_t exit_code; /* -1: none */
+	msec finished;
+	bool hopeless;     /* can never work as it is: no restart, whatever the policy */
+	bool insist;       /* a restart, whatever the policy; the limit holds */
+	/* An older pod of this replica is still there: its name is taken. */
+	bool blocked;
+};
+
+struct role_view {
+	const struct role *role;
+	struct record_role *rec; /* in world.next */
+	struct replica *replicas;
+	int32_t n_old; /* pods of earlier generations that are still there */
+};
+
+struct world {
+	const struct plan_input *in;
+	struct arena *a;
+	const struct job *job;
+	const struct record *base; /* the record as it was, in the job's order of roles */
+	struct record *next;       /* … as it shall be */
+	bool roles_changed;        /* the record knows other roles than the job has */
+	struct role_view *roles;   /* as many as the job has */
+	VEC(const struct pod *) doomed;             /* pods that must go; none is gone */
+	VEC(const struct service *) doomed_services;
+	int32_t n_old;             /* of all roles that count */
+	VEC(struct action) actions;
+	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
+	msec now;
+	msec stamp; /* now in whole seconds, as the record keeps times */
+	msec wake;
+};
+
+/* world.c */
+/* Opens the records; then, for a job without errors, sorts what exists by role and index. */
+void world_open(struct world *w, const struct plan_input *in, struct arena *a);
+void world_fill(struct world *w);
+void world_wake(struct world *w, msec at);
+struct action *world_act(struct world *w, enum action_type type);
+/* "worker-1" */
+struct str replica_name(struct arena *a, const struct role *role, int32_t index);
+
+/* judge.c: sets the verdicts of all replicas of the roles that count (or, with AUX, of those that do not). */
+void judge(struct world *w, bool aux);
+/* Only what the record says: for a job whose pods do not matter now. */
+void judge_recorded(struct world *w);
+/* Has the pod ended by itself, and how? RESULT_NONE: not yet. */
+enum result { RESULT_NONE, RESULT_SUCCESS, RESULT_FAILURE };
+struct pod_result {
+	enum result result;
+	enum cause cause;
+	int32_t exit_code;
+	msec finished;
+};
+struct pod_result pod_result(const struct role *role, const struct pod *pod);
+/* Are all codes ≠ 0 of the containers that count in the role's set? */
+bool pod_codes_retryable(const struct role *role, const struct pod *pod);
+
+/* nodes.c */
+enum node_state { NODE_GOOD, NODE_FAILED, NODE_GONE };
+enum node_state node_state_of(struct world *w, struct str name);
+
+/* creating.c */
+enum creating { CREATING_FINE, CREATING_RESTART, CREATING_FAILED, CREATING_HOPELESS };
+enum creating creating_state(struct world *w, const struct pod *pod);
+/* The container that cannot be created, or NULL. */
+const struct container *creating_problem(const struct pod *pod);
+
+/* backoff.c */
+msec backoff_delay(const struct restart *r, int32_t streak);
+/* Counts a restart at this level. */
+void backoff_hit(struct level *l, const struct restart *r, msec stamp);
+/* The replica may not be made before this. */
+msec backoff_until(const struct world *w, const struct role_view *v, int32_t index);
+
+/* restart.c */
+/* May this failed replica start again? If not, *WHY is one word and *TEXT the reason for people. */
+bool restart_allowed(const struct world *w, const struct role_view *v, const struct replica *rep, struct str *why,
+		     struct str *text);
+/* Decides for every failed replica: raises generations in next, or gives replicas up. */
+void restart_apply(struct world *w);
+void restart_give_up(struct world *w);
+/* Raises one generation. ROLE is NULL for a restart that no replica caused. */
+void restart_raise(struct world *w, enum scope scope, enum cause cause, struct role_view *v, int32_t index,
+		   int32_t exit_code);
+/* The same for replicas that do not count: they are always started again. */
+void restart_aux(struct world *w);
+
+/* ending.c: endings by completion and failure. True if the job has ended; sets next's outcome. */
+bool ending_check(struct world *w);
+/* Sets the outcome, once. */
+void ending_set(struct world *w, enum phase outcome, struct str why, struct str reason);
+/* external.c */
+bool external_check(struct world *w);
+/* deadline.c */
+bool deadline_check(struct world *w);
+/* edit.c: true if the members changed so that the job must start again. */
+bool edit_check(struct world *w);
+/* suspend.c: true if it is or becomes suspended. */
+bool suspend_check(struct world *w);
+/* refusal.c */
+bool refusal_check(struct world *w);
+msec refusal_until(const struct refusal *r);
+
+/* children.c */
+void children_create(struct world *w);
+void children_delete(struct world *w);
+/* cleanup.c: after the end. */
+void cleanup(struct world *w);
+
+/* phase.c: counts, phase, conditions, history. */
+void phase_update(struct world *w);
+void phase_enter(struct world *w, enum phase p);
+/* reason.c: the one line. */
+struct str reason_line(struct world *w);
+/* At most so many bytes of somebody else's text. */
+struct str reason_clip(struct str s);
+
+#endif
