@@ -1,0 +1,40 @@
+/* make bench: speed, beside its targets. bench DLJOB */
+#include "bench.h"
+
+static bool missed;
+
+double bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void bench_result(const char *what, double measured, enum better better, double target, const char *unit)
+{
+	bool well = better == MORE_IS_BETTER ? measured >= target : measured <= target;
+
+	missed = missed || !well;
+	printf("%-44s %12.1f %-8s %s %10.0f  %s\n", what, measured, unit, better == MORE_IS_BETTER ? "≥" : "≤", target,
+	       well ? "well" : "MISSED");
+	fflush(stdout);
+}
+
+void bench_broken(const char *what, const char *why)
+{
+	missed = true;
+	printf("%-44s %s\n", what, why);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: bench DLJOB\n");
+		return 2;
+	}
+	printf("%-44s %12s %-8s %s %10s\n", "", "measured", "", " ", "target");
+	bench_plan();
+	bench_render(argv[1]);
+	return missed;
+}
