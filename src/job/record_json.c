@@ -342,7 +342,7 @@ static void read_last(struct reader *in, yyjson_val *obj, struct last_restart *l
 	last->role = get_text(in, obj, "role");
 	last->index = get_count(in, obj, "index");
 	last->exit_code = (int32_t)get_int(in, obj, "exitCode", 0, INT32_MAX, -1);
-	if (!obj)
+	if (!yyjson_is_obj(obj))
 		return;
 	if (!cause_parse(json_str(json_get(obj, "cause")), &last->cause))
 		bad(in, "lastRestart");

@@ -16,30 +16,39 @@ static bool finished(const struct pod *pod)
 	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
 }
 
-static const struct role *role_of(const struct world *w, struct str name)
+static bool is_aux(const struct world *w, struct str role_name)
 {
-	return job_role(w->job, name);
+	const struct role *role = job_role(w->job, role_name);
+
+	return role && role->aux;
 }
 
-static void doom_all(struct world *w, enum clean clean)
+/* What does not count lives on, and its old pods go as ever; for the rest the policy decides. */
+static void keep_aux_only(struct world *w)
 {
-	w->doomed.n = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->doomed.n; i++)
+		if (is_aux(w, w->doomed.v[i]->role))
+			w->doomed.v[n++] = w->doomed.v[i];
+	w->doomed.n = n;
 	w->doomed_services.n = 0;
+}
+
+static void doom_rest(struct world *w, enum clean clean)
+{
+	keep_aux_only(w);
 	if (clean == CLEAN_NONE)
 		return;
 	for (size_t i = 0; i < w->in->n_pods; i++) {
 		const struct pod *pod = w->in->pods[i];
-		const struct role *role = role_of(w, pod->role);
 
-		if (!pod->gone && !(role && role->aux) && (clean == CLEAN_ALL || !finished(pod)))
+		if (!pod->gone && !is_aux(w, pod->role) && (clean == CLEAN_ALL || !finished(pod)))
 			*vec_push(w->a, &w->doomed) = pod;
 	}
-	for (size_t i = 0; i < w->in->n_services; i++) {
-		const struct role *role = role_of(w, w->in->services[i]->role);
-
-		if (!(role && role->aux))
+	for (size_t i = 0; i < w->in->n_services; i++)
+		if (!is_aux(w, w->in->services[i]->role))
 			*vec_push(w->a, &w->doomed_services) = w->in->services[i];
-	}
 }
 
 static void time_to_live(struct world *w)
@@ -56,7 +65,7 @@ static void time_to_live(struct world *w)
 
 void cleanup(struct world *w)
 {
-	doom_all(w, effective(w));
+	doom_rest(w, effective(w));
 	children_delete(w);
 	time_to_live(w);
 }

@@ -172,7 +172,13 @@ static enum phase phase_ended(struct world *w)
 		if (rec && role && !role->aux && !pod->gone && pod->phase == POD_RUNNING)
 			rec->now.active += !ranges_has(&rec->completed, pod->index);
 	}
-	return w->doomed.n ? PHASE_TERMINATING : w->next->outcome;
+	for (size_t i = 0; i < w->doomed.n; i++) {
+		const struct role *role = job_role(w->job, w->doomed.v[i]->role);
+
+		if (!role || !role->aux)
+			return PHASE_TERMINATING;
+	}
+	return w->next->outcome;
 }
 
 void phase_update(struct world *w)

@@ -29,7 +29,8 @@ static void plan_ended(struct world *w)
 	judge(w, true);
 	restart_aux(w);
 	cleanup(w);
-	children_create(w);
+	if (!w->raised)
+		children_create(w);
 	phase_update(w);
 	w->next->reason = reason_line(w);
 }
@@ -59,7 +60,7 @@ static void plan_alive(struct world *w)
 	if (w->next->outcome != PHASE_NONE) {
 		/* The record comes first; what goes, and that something does, is known already. */
 		cleanup(w);
-	} else {
+	} else if (!w->raised) {
 		children_delete(w);
 		if (!w->next->suspended)
 			children_create(w);

@@ -134,6 +134,7 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
 	struct record *next = w->next;
 	struct level *level = &next->level;
 
+	w->raised = true;
 	if (v && v->role->aux)
 		scope = SCOPE_POD;
 	switch (scope) {

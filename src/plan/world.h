@@ -48,6 +48,7 @@ struct world {
 	VEC(const struct pod *) doomed;             /* pods that must go; none is gone */
 	VEC(const struct service *) doomed_services;
 	int32_t n_old;             /* of all roles that count */
+	bool raised;               /* a generation was: what is sorted here belongs to the one before */
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
