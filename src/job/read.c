@@ -68,6 +68,9 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 	size_t n = MIN(yyjson_arr_size(list), (size_t)JOB_MAX_ROLES);
 	struct role_doc *docs = arena_array(p->arena, struct role_doc, n);
 
+	/* Lua's empty table may come as an empty object: no roles. */
+	if (list && !yyjson_is_arr(list) && !(yyjson_is_obj(list) && yyjson_obj_size(list) == 0))
+		problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(list));
 	if (yyjson_arr_size(list) > n)
 		problem_error(p, STR("spec"), "has %zu roles; at most %d are possible", yyjson_arr_size(list),
 			      JOB_MAX_ROLES);
@@ -203,8 +206,6 @@ struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val 
 		policy_path = STR("spec.policy");
 	if (doc)
 		decode_object(&d, &job_table, doc, &top, NULL);
-	if (top.roles && !yyjson_is_arr(top.roles) && yyjson_obj_size(top.roles) + !yyjson_is_obj(top.roles))
-		problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(top.roles));
 	docs = read_roles(job, top.roles, p);
 	read_policies(job, &top, docs, policy, policy_path, p);
 	read_annotations(job, annotations);

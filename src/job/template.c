@@ -85,18 +85,22 @@ static void read_env(struct reader *r, yyjson_val *container, struct str path)
 
 static bool read_port(struct reader *r, yyjson_val *val, struct port *ret, struct str path)
 {
-	yyjson_val *number_val = json_get(val, "containerPort");
+	yyjson_val *name = json_get(val, "name");
 	int64_t number;
 
 	if (!yyjson_is_obj(val)) {
 		problem_error(r->p, below(r, path), "must be an object, found %s", json_type_name(val));
 		return false;
 	}
-	if (!json_int(number_val, &number) || number < 1 || number > PORT_MAX) {
+	if (!absent(name) && !yyjson_is_str(name)) {
+		problem_error(r->p, below(r, path), "name must be a string, found %s", json_type_name(name));
+		return false;
+	}
+	if (!json_int(json_get(val, "containerPort"), &number) || number < 1 || number > PORT_MAX) {
 		problem_error(r->p, below(r, path), "containerPort must be 1 to 65535");
 		return false;
 	}
-	ret->name = json_str(json_get(val, "name"));
+	ret->name = json_str(name);
 	ret->number = (int32_t)number;
 	return true;
 }
