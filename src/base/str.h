@@ -13,7 +13,13 @@ struct str {
 #define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define STR_NONE ((struct str){ NULL, 0 })
 /* For printf: "%.*s", STR_F(s) */
-#define STR_F(s) (int)(s).n, ((s).p ? (s).p : "")
+#define STR_F(s) (int)(s).n, str_text(s)
+
+/* The bytes, never NULL. */
+static inline const char *str_text(struct str s)
+{
+	return s.p ? s.p : "";
+}
 
 /* The slice of a C string; NULL gives the empty slice. */
 struct str str_c(const char *c);
