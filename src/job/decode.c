@@ -17,8 +17,8 @@ struct str place_path(struct place at, struct str key, struct arena *a)
 
 	if (own.n)
 		key = own;
-	if (!at.path.n || !key.n)
-		return key.n ? key : at.path;
+	if (!key.n)
+		return at.path;
 	return arena_printf(a, "%.*s.%.*s", STR_F(at.path), STR_F(key));
 }
 

@@ -299,6 +299,21 @@ static const struct job_case {
 		      "spec.policy.roles.x: there is no such role; the roles are worker, Chief or board\n"
 		      "spec.policy.roles.WORKER: names the same role as spec.policy.roles.worker\n"
 		      "spec.policy.roles.Worker: names the same role as spec.policy.roles.worker" },
+	/* Of two that are near, the nearer; of two that are as near, the first. */
+	{ .policy = "{'roles':{'chieg':{},'bard':{}},'fail':'An'}",
+	  .problems = "spec.policy.fail: must be Any or All, found \"An\"; did you mean \"Any\"?\n"
+		      "spec.policy.roles.chieg: there is no such role; did you mean \"Chief\"?\n"
+		      "spec.policy.roles.bard: there is no such role; did you mean \"board\"?" },
+	{ .policy = "{'cleanPods':'Al','fail':'Al','roles':{'worker':{'fail':'Al'}}}",
+	  .problems = "spec.policy.cleanPods: must be All, Running or None, found \"Al\"; did you mean \"All\"?\n"
+		      "spec.policy.fail: must be Any or All, found \"Al\"; did you mean \"All\"?\n"
+		      "spec.policy.roles.worker.fail: must be Any, Rank0, All or None, found \"Al\"; did you mean \"All\"?" },
+	{ .own = "{'restart':{'policy':'OnNodeFale','scope':'Roe'}}",
+	  .problems = "spec.restart.policy: must be Never, Always, OnFailure, OnNodeFail, ExitCode or OnNodeFailWithExitCode, "
+		      "found \"OnNodeFale\"; did you mean \"OnNodeFail\"?\n"
+		      "spec.restart.scope: must be Pod, Role or Job, found \"Roe\"; did you mean \"Role\"?" },
+	{ .policy = "{'restart':{'scope':'Jod'}}",
+	  .problems = "spec.policy.restart.scope: must be Pod, Role or Job, found \"Jod\"; did you mean \"Pod\"?" },
 	{ .policy = "{'roles':['worker']}",
 	  .problems = "spec.policy.roles: must be an object with a role's name for each key, found a list" },
 	{ .policy = "{'restart':{'bakoff':1,'backoff':{'initalSeconds':1}}}",

@@ -190,6 +190,8 @@ static void test_many(void **state)
 static void test_shown(void **state)
 {
 	struct bench b = BENCH_INIT;
+	struct job_identity id = { 0 };
+	char junk[50];
 	struct job *job;
 
 	(void)state;
@@ -200,6 +202,13 @@ static void test_shown(void **state)
 			    "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend or roles\n"
 			    "spec.policy.fail: must be Any or All, found \"?All?\"\n"
 			    "spec.policy.roles.?: there is no such role; the roles are WORKER or ps");
+
+	/* Bytes that are no text at all. */
+	memset(junk, 0x80, sizeof(junk));
+	id.name = (struct str){ junk, sizeof(junk) };
+	job = job_read(&b.a, &id, parse(&b, good_doc), NULL, STR_NONE, NULL);
+	assert_string_equal(problems_text(&b, &job->problems), "metadata.name: must be lower case letters, digits, '-' and "
+							       "'.', at most 63 characters, found \"…\"");
 	bench_release(&b);
 }
 
