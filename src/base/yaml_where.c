@@ -1,0 +1,72 @@
+#include "base/yaml_node.h"
+
+/* One step of a path: .name, [3] or ["a.b/c"]. */
+struct step {
+	struct str key;
+	bool quoted; /* a backslash in the key quotes the character after it */
+};
+
+static bool next_step(struct str *path, struct step *ret)
+{
+	size_t end = 0;
+
+	if (path->n && path->p[0] == '.')
+		*path = str_sub(*path, 1, path->n);
+	if (!path->n)
+		return false;
+	if (path->p[0] != '[') {
+		while (end < path->n && path->p[end] != '.' && path->p[end] != '[')
+			end++;
+		*ret = (struct step){ str_sub(*path, 0, end), false };
+		*path = str_sub(*path, end, path->n);
+		return true;
+	}
+	ret->quoted = path->n > 1 && path->p[1] == '"';
+	*path = str_sub(*path, ret->quoted ? 2 : 1, path->n);
+	while (end < path->n && path->p[end] != (ret->quoted ? '"' : ']'))
+		end += ret->quoted && path->p[end] == '\\' ? 2 : 1;
+	ret->key = str_sub(*path, 0, end);
+	*path = str_sub(*path, end + (ret->quoted ? 2 : 1), path->n);
+	return true;
+}
+
+static bool names(const struct step *step, struct str key)
+{
+	size_t j = 0;
+
+	if (!step->quoted)
+		return str_eq(step->key, key);
+	for (size_t i = 0; i < step->key.n; i++, j++) {
+		if (step->key.p[i] == '\\' && i + 1 < step->key.n)
+			i++;
+		if (j == key.n || step->key.p[i] != key.p[j])
+			return false;
+	}
+	return j == key.n;
+}
+
+static const struct yaml_item *child(const struct yaml_node *node, const struct step *step)
+{
+	int64_t index;
+
+	if (node->kind == YAML_MAP) {
+		for (const struct yaml_item *it = node->first; it; it = it->next)
+			if (names(step, it->key))
+				return it;
+	} else if (node->kind == YAML_LIST && str_int(step->key, &index)) {
+		for (const struct yaml_item *it = node->first; it; it = it->next)
+			if (index-- == 0)
+				return it;
+	}
+	return NULL;
+}
+
+struct yaml_pos yaml_find(const struct yaml_item *root, struct str path)
+{
+	const struct yaml_item *at = root, *inner;
+	struct step step;
+
+	while (next_step(&path, &step) && (inner = child(at->node, &step)))
+		at = inner;
+	return (struct yaml_pos){ at->line, at->column };
+}
