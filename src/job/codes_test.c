@@ -40,11 +40,16 @@ static const struct {
 	/* Cut at a character, not inside one. */
 	{ "'äääääääääääääääääääxää'", NULL,
 	  "must be exit codes such as \"137,143\" or \"128-255\", found \"äääääääääääääääääääx…\"" },
-	{ "1.5", NULL, "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found a number" },
-	{ "true", NULL, "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found a boolean" },
-	{ "[1,[2]]", NULL, "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found a list" },
-	{ "[1,null]", NULL, "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found null" },
-	{ "{}", NULL, "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found an object" },
+	{ "1.5", NULL,
+	  "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found a number" },
+	{ "true", NULL,
+	  "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found a boolean" },
+	{ "[1,[2]]", NULL,
+	  "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found a list" },
+	{ "[1,null]", NULL,
+	  "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found null" },
+	{ "{}", NULL,
+	  "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found an object" },
 };
 
 static void test_codes(void **state)
@@ -76,7 +81,8 @@ static void test_codes(void **state)
 static void test_format_longest(void **state)
 {
 	struct bench b = BENCH_INIT;
-	struct code_set odd = { { 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa } }, back;
+	struct code_set odd = { { 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa } },
+			back;
 	struct problems p = { .arena = &b.a };
 	struct str text = code_set_format(&odd, &b.a);
 

@@ -3,7 +3,7 @@
 /* What the kind's job and role say on their three layers, and the user's policy; and what comes of
    it for the role "worker". */
 static const struct effective_case {
-	const char *own, *by_default;           /* of the job */
+	const char *own, *by_default;		/* of the job */
 	const char *own_role, *by_default_role; /* of the role */
 	const char *policy;
 	const char *want, *problems;
@@ -11,32 +11,45 @@ static const struct effective_case {
 	/* Nothing said anywhere. */
 	{ .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
 	{ .policy = "null", .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
-	{ .policy = "{'restart':null,'roles':null}", .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
-	{ .own = "[]", .own_role = "[]", .by_default = "{}",
+	{ .policy = "{'restart':null,'roles':null}",
+	  .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
+	{ .own = "[]",
+	  .own_role = "[]",
+	  .by_default = "{}",
 	  .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
 
 	/* Each layer yields to the nearer one. */
 	{ .by_default = "{'restart':{'limit':1,'policy':'Always'}}",
 	  .want = "Always Pod limit 1 backoff 10/300; complete All fail Any" },
-	{ .by_default = "{'restart':{'limit':1,'policy':'Always'}}", .by_default_role = "{'restart':{'limit':2}}",
+	{ .by_default = "{'restart':{'limit':1,'policy':'Always'}}",
+	  .by_default_role = "{'restart':{'limit':2}}",
 	  .want = "Always Pod limit 2 backoff 10/300; complete All fail Any" },
-	{ .by_default = "{'restart':{'limit':1,'policy':'Always'}}", .by_default_role = "{'restart':{'limit':2}}",
-	  .own = "{'restart':{'limit':3}}", .want = "Always Pod limit 3 backoff 10/300; complete All fail Any" },
-	{ .by_default_role = "{'restart':{'limit':2,'policy':'Always'}}", .own = "{'restart':{'scope':'Job'}}",
-	  .policy = "{'restart':{'limit':4}}", .want = "Always Job limit 4 backoff 10/300; complete All fail Any" },
-	{ .by_default_role = "{'restart':{'policy':'Always'}}", .policy = "{'restart':{'limit':4,'scope':'Job'}}",
+	{ .by_default = "{'restart':{'limit':1,'policy':'Always'}}",
+	  .by_default_role = "{'restart':{'limit':2}}",
+	  .own = "{'restart':{'limit':3}}",
+	  .want = "Always Pod limit 3 backoff 10/300; complete All fail Any" },
+	{ .by_default_role = "{'restart':{'limit':2,'policy':'Always'}}",
+	  .own = "{'restart':{'scope':'Job'}}",
+	  .policy = "{'restart':{'limit':4}}",
+	  .want = "Always Job limit 4 backoff 10/300; complete All fail Any" },
+	{ .by_default_role = "{'restart':{'policy':'Always'}}",
+	  .policy = "{'restart':{'limit':4,'scope':'Job'}}",
 	  .own_role = "{'restart':{'limit':5,'scope':'Role'}}",
 	  .want = "Always Role limit 5 backoff 10/300; complete All fail Any" },
-	{ .by_default_role = "{'restart':{'policy':'Always'}}", .own_role = "{'restart':{'scope':'Role'}}",
+	{ .by_default_role = "{'restart':{'policy':'Always'}}",
+	  .own_role = "{'restart':{'scope':'Role'}}",
 	  .policy = "{'restart':{'limit':4,'scope':'Job'},'roles':{'worker':{'restart':{'limit':6}}}}",
 	  .want = "Always Role limit 6 backoff 10/300; complete All fail Any" },
 
 	/* What the job says of its own end is not its roles'. */
-	{ .by_default = "{'complete':'Any','fail':'All'}", .own = "{'complete':'Any'}", .policy = "{'fail':'All'}",
+	{ .by_default = "{'complete':'Any','fail':'All'}",
+	  .own = "{'complete':'Any'}",
+	  .policy = "{'fail':'All'}",
 	  .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
 	{ .by_default_role = "{'complete':'Rank0','fail':'None'}",
 	  .want = "Never Pod limit -1 backoff 10/300; complete Rank0 fail None" },
-	{ .by_default_role = "{'complete':'Rank0','fail':'None'}", .own_role = "{'complete':'Any'}",
+	{ .by_default_role = "{'complete':'Rank0','fail':'None'}",
+	  .own_role = "{'complete':'Any'}",
 	  .policy = "{'roles':{'Worker':{'fail':'Rank0'}}}",
 	  .want = "Never Pod limit -1 backoff 10/300; complete Any fail Rank0" },
 
@@ -53,31 +66,42 @@ static const struct effective_case {
 	/* Codes without a policy mean ExitCode, and keep the node failures of the policy below. */
 	{ .policy = "{'restart':{'exitCodes':'137, 143'}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137,143; complete All fail Any" },
-	{ .by_default_role = "{'restart':{'policy':'OnFailure'}}", .policy = "{'restart':{'exitCodes':137}}",
+	{ .by_default_role = "{'restart':{'policy':'OnFailure'}}",
+	  .policy = "{'restart':{'exitCodes':137}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
-	{ .by_default_role = "{'restart':{'policy':'Always'}}", .policy = "{'restart':{'exitCodes':137}}",
+	{ .by_default_role = "{'restart':{'policy':'Always'}}",
+	  .policy = "{'restart':{'exitCodes':137}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
-	{ .by_default_role = "{'restart':{'policy':'OnNodeFail'}}", .policy = "{'restart':{'exitCodes':137}}",
+	{ .by_default_role = "{'restart':{'policy':'OnNodeFail'}}",
+	  .policy = "{'restart':{'exitCodes':137}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
-	{ .by_default = "{'restart':{'policy':'OnNodeFailWithExitCode'}}", .own = "{'restart':{'exitCodes':137}}",
+	{ .by_default = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
+	  .own = "{'restart':{'exitCodes':137}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
-	{ .own = "{'restart':{'policy':'Always'}}", .policy = "{'roles':{'worker':{'restart':{'exitCodes':[1,'3-4']}}}}",
+	{ .own = "{'restart':{'policy':'Always'}}",
+	  .policy = "{'roles':{'worker':{'restart':{'exitCodes':[1,'3-4']}}}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 1,3-4; complete All fail Any" },
 	/* A nearer policy stands; the codes wait. */
-	{ .own_role = "{'restart':{'policy':'OnFailure'}}", .own = "{'restart':{'exitCodes':'137,128'}}",
+	{ .own_role = "{'restart':{'policy':'OnFailure'}}",
+	  .own = "{'restart':{'exitCodes':'137,128'}}",
 	  .want = "OnFailure Pod limit -1 backoff 10/300 codes 128,137; complete All fail Any" },
-	{ .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}", .own = "{'restart':{'exitCodes':'137,128'}}",
+	{ .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
+	  .own = "{'restart':{'exitCodes':'137,128'}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 128,137; complete All fail Any" },
 	/* On one level they must fit. */
 	{ .policy = "{'restart':{'policy':'ExitCode','exitCodes':137}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
 	{ .policy = "{'restart':{'policy':'OnFailure','exitCodes':137}}",
-	  .problems = "spec.policy.restart.exitCodes: is not looked at while spec.policy.restart.policy is OnFailure; make "
-		      "that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
-	{ .own_role = "{'restart':{'policy':'Always'}}", .policy = "{'roles':{'worker':{'restart':{'exitCodes':137}}}}",
-	  .problems = "spec.policy.roles.worker.restart.exitCodes: is not looked at while spec.r.worker.restartPolicy is "
-		      "Always; make that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
-	{ .own = "{'restart':{'exitCodes':137}}", .policy = "{'restart':{'policy':'Never'}}",
+	  .problems =
+		  "spec.policy.restart.exitCodes: is not looked at while spec.policy.restart.policy is OnFailure; make "
+		  "that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	{ .own_role = "{'restart':{'policy':'Always'}}",
+	  .policy = "{'roles':{'worker':{'restart':{'exitCodes':137}}}}",
+	  .problems =
+		  "spec.policy.roles.worker.restart.exitCodes: is not looked at while spec.r.worker.restartPolicy is "
+		  "Always; make that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	{ .own = "{'restart':{'exitCodes':137}}",
+	  .policy = "{'restart':{'policy':'Never'}}",
 	  .problems = "spec.restartingExitCode: is not looked at while spec.policy.restart.policy is Never; make that "
 		      "ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
 	/* No codes anywhere: those that a signal makes, but for memory. */
@@ -86,20 +110,25 @@ static const struct effective_case {
 	{ .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 128-255 oom; complete All fail Any" },
 	/* Codes that a kind says as an empty list. */
-	{ .own = "{'restart':{'exitCodes':[]}}", .own_role = "{'restart':{'policy':'ExitCode'}}",
+	{ .own = "{'restart':{'exitCodes':[]}}",
+	  .own_role = "{'restart':{'policy':'ExitCode'}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300; complete All fail Any",
 	  .problems = "warning spec.r.worker.restartPolicy: ExitCode without any exit code never restarts" },
-	{ .own = "{'restart':{'exitCodes':{}}}", .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
+	{ .own = "{'restart':{'exitCodes':{}}}",
+	  .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300; complete All fail Any",
-	  .problems = "warning spec.r.worker.restartPolicy: OnNodeFailWithExitCode without any exit code restarts after "
-		      "node failures only" },
+	  .problems =
+		  "warning spec.r.worker.restartPolicy: OnNodeFailWithExitCode without any exit code restarts after "
+		  "node failures only" },
 	{ .own = "{'restart':{'exitCodes':''}}", .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
-	{ .own = "{'restart':{'exitCodes':[]}}", .policy = "{'restart':{'policy':'Always'}}",
+	{ .own = "{'restart':{'exitCodes':[]}}",
+	  .policy = "{'restart':{'policy':'Always'}}",
 	  .want = "Always Pod limit -1 backoff 10/300; complete All fail Any" },
 	{ .policy = "{'restart':{'exitCodes':[]}}",
 	  .problems = "spec.policy.restart.exitCodes: names no exit code; leave it out, or say restart.policy: Never" },
 	{ .policy = "{'restart':{'exitCodes':{}}}",
-	  .problems = "spec.policy.restart.exitCodes: must be exit codes such as 137, \"137,143\" or \"128-255\", or a list "
+	  .problems = "spec.policy.restart.exitCodes: must be exit codes such as 137, \"137,143\" or \"128-255\", or a "
+		      "list "
 		      "of these, found an object" },
 
 	/* OOMKilled: with the kind's codes as the kind says, with the user's as the user's list says. */
@@ -111,19 +140,23 @@ static const struct effective_case {
 	{ .by_default_role = "{'restart':{'policy':'ExitCode','exitCodes':'128-255','oomPermanent':true}}",
 	  .policy = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 128-255 oom; complete All fail Any" },
-	{ .own_role = "{'restart':{'exitCodes':9,'oomPermanent':true}}", .by_default = "{'restart':{'oomPermanent':false}}",
+	{ .own_role = "{'restart':{'exitCodes':9,'oomPermanent':true}}",
+	  .by_default = "{'restart':{'oomPermanent':false}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 9 oom; complete All fail Any" },
 	{ .by_default_role = "{'restart':{'policy':'OnFailure','oomPermanent':true}}",
 	  .want = "OnFailure Pod limit -1 backoff 10/300 oom; complete All fail Any" },
 	{ .policy = "{'restart':{'oomPermanent':true}}",
-	  .problems = "spec.policy.restart.oomPermanent: unknown field; must be policy, scope, limit, backoff or exitCodes" },
+	  .problems = "spec.policy.restart.oomPermanent: unknown field; must be policy, scope, limit, backoff or "
+		      "exitCodes" },
 
 	/* A limit of nothing. */
 	{ .policy = "{'roles':{'worker':{'restart':{'limit':3}}}}",
-	  .problems = "warning spec.policy.roles.worker.restart.limit: has no effect: the restart policy of role \"worker\" "
+	  .problems = "warning spec.policy.roles.worker.restart.limit: has no effect: the restart policy of role "
+		      "\"worker\" "
 		      "is Never" },
 	{ .own_role = "{'restart':{'limit':3,'policy':'Never'}}",
-	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is Never" },
+	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is "
+		      "Never" },
 	{ .own_role = "{'restart':{'limit':0,'policy':'Never'}}",
 	  .want = "Never Pod limit 0 backoff 10/300; complete All fail Any" },
 	{ .policy = "{'restart':{'limit':3}}",
@@ -142,12 +175,20 @@ static void test_effective(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct effective_case *c = &cases[i];
 		struct bench b = BENCH_INIT;
-		struct job *job = read_job(&b,
-			arena_printf(&b.a, "{'roles':[" ROLE("worker", 2) ",'own':%s,'default':%s,'fields':{"
-					   "'restart.policy':'restartPolicy'}}," ROLE("ps", 1) "}],'own':%s,'default':%s,"
-					   "'fields':{'restart.exitCodes':'restartingExitCode'}}", c->own_role ? c->own_role : "null",
+		struct job *job = read_job(
+			&b,
+			arena_printf(&b.a,
+				     "{'roles':[" ROLE(
+					     "worker",
+					     2) ",'own':%s,'default':%s,'fields':{"
+						"'restart.policy':'restartPolicy'}}," ROLE(
+							"ps", 1) "}],'own':%s,'default':%s,"
+								 "'fields':{'restart.exitCodes':'restartingExitCode'}}",
+				     c->own_role ? c->own_role : "null",
 				     c->by_default_role ? c->by_default_role : "null", c->own ? c->own : "null",
-				     c->by_default ? c->by_default : "null").p, c->policy);
+				     c->by_default ? c->by_default : "null")
+				.p,
+			c->policy);
 
 		if (strcmp(problems_text(&b, &job->problems), c->problems ? c->problems : "") != 0)
 			print_error("case %zu\n", i);
@@ -172,15 +213,18 @@ static const struct conflict_case {
 	  "spec.policy.restart.limit: says 2, but spec.restart.limit says 1; say it in one place" },
 	{ "{'restart':{'backoff':{'initialSeconds':1,'maxSeconds':2}}}",
 	  "{'restart':{'backoff':{'initialSeconds':3,'maxSeconds':4}}}", false,
-	  "spec.policy.restart.backoff.initialSeconds: says 3, but spec.restart.backoff.initialSeconds says 1; say it in one "
+	  "spec.policy.restart.backoff.initialSeconds: says 3, but spec.restart.backoff.initialSeconds says 1; say it "
+	  "in one "
 	  "place\n"
-	  "spec.policy.restart.backoff.maxSeconds: says 4, but spec.restart.backoff.maxSeconds says 2; say it in one place" },
+	  "spec.policy.restart.backoff.maxSeconds: says 4, but spec.restart.backoff.maxSeconds says 2; say it in one "
+	  "place" },
 	{ "{'restart':{'exitCodes':'1,2'}}", "{'restart':{'exitCodes':[1,2,3]}}", false,
 	  "spec.policy.restart.exitCodes: says 1-3, but spec.restartingExitCode says 1-2; say it in one place" },
 	{ "{'complete':'All'}", "{'complete':{'role':'worker'}}", false,
 	  "spec.policy.complete: says {role: worker, index: 0}, but spec.complete says All; say it in one place" },
 	{ "{'complete':{'role':'worker'}}", "{'complete':{'role':'worker','index':1}}", false,
-	  "spec.policy.complete: says {role: worker, index: 1}, but spec.complete says {role: worker, index: 0}; say it in one "
+	  "spec.policy.complete: says {role: worker, index: 1}, but spec.complete says {role: worker, index: 0}; say "
+	  "it in one "
 	  "place" },
 	{ "{'fail':'All'}", "{'fail':'Any'}", false,
 	  "spec.policy.fail: says Any, but spec.fail says All; say it in one place" },
@@ -200,7 +244,8 @@ static const struct conflict_case {
 	  "spec.policy.roles.worker.fail: says Rank0, but spec.r.worker.fail says None; say it in one place" },
 	/* The same twice is no conflict; neither is another level. */
 	{ "{'complete':{'role':'WORKER'},'fail':'Any','restart':{'exitCodes':'1,2','limit':3},'suspend':true}",
-	  "{'complete':{'role':'worker','index':0},'fail':'Any','restart':{'exitCodes':[1,2],'limit':3},'suspend':true}",
+	  "{'complete':{'role':'worker','index':0},'fail':'Any','restart':{'exitCodes':[1,2],'limit':3},'suspend':"
+	  "true}",
 	  false, "" },
 	{ "{'complete':'Any','fail':'None','restart':{'scope':'Job'}}",
 	  "{'complete':'Any','fail':'None','restart':{'scope':'Job'}}", true, "" },
@@ -215,9 +260,11 @@ static void test_conflicts(void **state)
 		struct bench b = BENCH_INIT;
 		struct str doc, user;
 
-		doc = arena_printf(&b.a, "{'roles':[" ROLE("worker", 2) ",'own':%s}],'own':%s,"
-					 "'fields':{'restart.exitCodes':'restartingExitCode'}}",
-				   c->role ? c->own : "{}", c->role ? "{}" : c->own);
+		doc = arena_printf(
+			&b.a,
+			"{'roles':[" ROLE("worker", 2) ",'own':%s}],'own':%s,"
+						       "'fields':{'restart.exitCodes':'restartingExitCode'}}",
+			c->role ? c->own : "{}", c->role ? "{}" : c->own);
 		user = c->role ? arena_printf(&b.a, "{'roles':{'worker':%s}}", policy) : str_c(policy);
 		assert_string_equal(problems_text(&b, &read_job(&b, doc.p, user.p)->problems), c->problems);
 		bench_release(&b);
@@ -227,13 +274,14 @@ static void test_conflicts(void **state)
 /* The job's own policy. */
 static const char *job_text(struct bench *b, const struct job *job)
 {
-	struct str complete = job->complete == JOB_END_CHIEF ?
-				      arena_printf(&b->a, "%zu[%d]", job->chief_role, job->chief_index) :
-				      str_c(job_end_name(job->complete));
+	struct str complete = job->complete == JOB_END_CHIEF
+				      ? arena_printf(&b->a, "%zu[%d]", job->chief_role, job->chief_index)
+				      : str_c(job_end_name(job->complete));
 
 	return arena_printf(&b->a, "complete %.*s fail %s clean %s limits %lld %lld ttl %lld%s", STR_F(complete),
 			    job_end_name(job->fail), clean_name(job->clean), (long long)job->time_limit,
-			    (long long)job->active_deadline, (long long)job->ttl, job->suspend ? " suspended" : "").p;
+			    (long long)job->active_deadline, (long long)job->ttl, job->suspend ? " suspended" : "")
+		.p;
 }
 
 static const struct job_case {
@@ -242,22 +290,29 @@ static const struct job_case {
 	{ .want = "complete All fail Any clean Running limits -1 -1 ttl -1" },
 	{ .by_default = "{'complete':{'role':'MASTER','index':1},'cleanPods':'All'}",
 	  .want = "complete 1[1] fail Any clean All limits -1 -1 ttl -1" },
-	{ .by_default = "{'complete':{'role':'Boss'}}", .policy = "{'complete':{'role':'worker','index':1}}",
+	{ .by_default = "{'complete':{'role':'Boss'}}",
+	  .policy = "{'complete':{'role':'worker','index':1}}",
 	  .want = "complete 0[1] fail Any clean Running limits -1 -1 ttl -1" },
-	{ .by_default = "{'complete':{'role':'master','index':1}}", .policy = "{'complete':'Any','fail':'All'}",
+	{ .by_default = "{'complete':{'role':'master','index':1}}",
+	  .policy = "{'complete':'Any','fail':'All'}",
 	  .want = "complete Any fail All clean Running limits -1 -1 ttl -1" },
-	{ .by_default = "{'cleanPods':'All','timeLimit':1}", .own = "{'cleanPods':'None','activeDeadlineSeconds':2}",
+	{ .by_default = "{'cleanPods':'All','timeLimit':1}",
+	  .own = "{'cleanPods':'None','activeDeadlineSeconds':2}",
 	  .policy = "{'ttlSecondsAfterFinished':0,'suspend':true,'timeLimit':3}",
 	  .want = "complete All fail Any clean None limits 3 2 ttl 0 suspended" },
 	/* A role's title is as good as its name. */
 	{ .policy = "{'complete':{'role':'chief','index':1}}",
 	  .want = "complete 1[1] fail Any clean Running limits -1 -1 ttl -1" },
 
-	{ .policy = "{'complete':{'role':'mster'}}", .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
-	  .problems = "spec.policy.complete: the chief's role \"mster\" does not exist; the roles are worker, Chief or board" },
-	{ .policy = "{'complete':{'role':'workr'}}", .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
+	{ .policy = "{'complete':{'role':'mster'}}",
+	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
+	  .problems = "spec.policy.complete: the chief's role \"mster\" does not exist; the roles are worker, Chief or "
+		      "board" },
+	{ .policy = "{'complete':{'role':'workr'}}",
+	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
 	  .problems = "spec.policy.complete: the chief's role \"workr\" does not exist; did you mean \"worker\"?" },
-	{ .own = "{'complete':{'role':'worker','index':2}}", .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
+	{ .own = "{'complete':{'role':'worker','index':2}}",
+	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
 	  .problems = "spec.complete: the chief's index 2 does not exist: role \"worker\" has 2 replicas" },
 	{ .policy = "{'complete':{'role':'board'}}",
 	  .problems = "spec.policy.complete: role \"board\" takes no part in the job's end, it cannot be the chief" },
@@ -271,9 +326,11 @@ static const struct job_case {
 	{ .policy = "{'complete':1}",
 	  .problems = "spec.policy.complete: must be Any, All or a chief {role, index}, found a number" },
 	{ .policy = "{'fail':'None'}", .problems = "spec.policy.fail: must be Any or All, found \"None\"" },
-	{ .policy = "{'fail':'any'}", .problems = "spec.policy.fail: must be Any or All, found \"any\"; did you mean \"Any\"?" },
+	{ .policy = "{'fail':'any'}",
+	  .problems = "spec.policy.fail: must be Any or All, found \"any\"; did you mean \"Any\"?" },
 	{ .policy = "{'cleanPods':'runing'}",
-	  .problems = "spec.policy.cleanPods: must be All, Running or None, found \"runing\"; did you mean \"Running\"?" },
+	  .problems =
+		  "spec.policy.cleanPods: must be All, Running or None, found \"runing\"; did you mean \"Running\"?" },
 	{ .policy = "{'timeLimit':0,'activeDeadlineSeconds':-5,'ttlSecondsAfterFinished':2147483648}",
 	  .problems = "spec.policy.timeLimit: must be at least 1, found 0\n"
 		      "spec.policy.activeDeadlineSeconds: must be at least 1, found -5\n"
@@ -291,7 +348,8 @@ static const struct job_case {
 		      "OnNodeFailWithExitCode, found \"onfailure\"; did you mean \"OnFailure\"?" },
 	{ .policy = "{'restrat':{},'colour':1,'roles':{'worker':{'suspend':true}}}",
 	  .problems = "spec.policy.restrat: unknown field; did you mean \"restart\"?\n"
-		      "spec.policy.colour: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
+		      "spec.policy.colour: unknown field; must be restart, complete, fail, timeLimit, "
+		      "activeDeadlineSeconds, "
 		      "ttlSecondsAfterFinished, cleanPods, suspend or roles\n"
 		      "spec.policy.roles.worker.suspend: unknown field; must be restart, complete or fail" },
 	{ .policy = "{'roles':{'wroker':{},'x':{},'worker':null,'WORKER':{'restart':{}},'Worker':{'restart':1}}}",
@@ -307,9 +365,11 @@ static const struct job_case {
 	{ .policy = "{'cleanPods':'Al','fail':'Al','roles':{'worker':{'fail':'Al'}}}",
 	  .problems = "spec.policy.cleanPods: must be All, Running or None, found \"Al\"; did you mean \"All\"?\n"
 		      "spec.policy.fail: must be Any or All, found \"Al\"; did you mean \"All\"?\n"
-		      "spec.policy.roles.worker.fail: must be Any, Rank0, All or None, found \"Al\"; did you mean \"All\"?" },
+		      "spec.policy.roles.worker.fail: must be Any, Rank0, All or None, found \"Al\"; did you mean "
+		      "\"All\"?" },
 	{ .own = "{'restart':{'policy':'OnNodeFale','scope':'Roe'}}",
-	  .problems = "spec.restart.policy: must be Never, Always, OnFailure, OnNodeFail, ExitCode or OnNodeFailWithExitCode, "
+	  .problems = "spec.restart.policy: must be Never, Always, OnFailure, OnNodeFail, ExitCode or "
+		      "OnNodeFailWithExitCode, "
 		      "found \"OnNodeFale\"; did you mean \"OnNodeFail\"?\n"
 		      "spec.restart.scope: must be Pod, Role or Job, found \"Roe\"; did you mean \"Role\"?" },
 	{ .policy = "{'restart':{'scope':'Jod'}}",
@@ -320,7 +380,8 @@ static const struct job_case {
 	  .problems = "spec.policy.restart.bakoff: unknown field; did you mean \"backoff\"?\n"
 		      "spec.policy.restart.backoff.initalSeconds: unknown field; did you mean \"initialSeconds\"?" },
 	/* A kind's mistakes are found, too; only users have roles. */
-	{ .own = "{'roles':{}}", .by_default = "{'clean':'All'}",
+	{ .own = "{'roles':{}}",
+	  .by_default = "{'clean':'All'}",
 	  .problems = "spec.roles: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
 		      "ttlSecondsAfterFinished, cleanPods or suspend\n"
 		      "spec.clean: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
@@ -333,10 +394,14 @@ static void test_job(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
 		const struct job_case *c = &jobs[i];
 		struct bench b = BENCH_INIT;
-		struct job *job = read_job(&b,
-			arena_printf(&b.a, "{'roles':[" ROLE("worker", 2) "}," ROLE("master", 2) ",'title':'Chief'},"
-					   ROLE("board", 1) ",'aux':true}],'own':%s,'default':%s}", c->own ? c->own : "null",
-				     c->by_default ? c->by_default : "null").p, c->policy);
+		struct job *job = read_job(
+			&b,
+			arena_printf(&b.a,
+				     "{'roles':[" ROLE("worker", 2) "}," ROLE("master", 2) ",'title':'Chief'}," ROLE(
+					     "board", 1) ",'aux':true}],'own':%s,'default':%s}",
+				     c->own ? c->own : "null", c->by_default ? c->by_default : "null")
+				.p,
+			c->policy);
 
 		assert_string_equal(problems_text(&b, &job->problems), c->problems ? c->problems : "");
 		if (c->want)

@@ -20,9 +20,27 @@ static const char good_policy[] =
 
 /* The first is wrong wherever it stands; the others only may be. */
 static const char *const bad[] = {
-	"[null]", "null", "true", "-1", "0", "1", "2147483648", "9223372036854775808", "-1e300", "0.5", "''", "'x'",
-	"'A b/\\u0000\\u001b[2J'", "'a234567890123456789012345678901234567890123456789012345678901234'", "[]", "{}",
-	"[[[]]]", "{'x':{'y':null}}", "[1,2,3]", "['a','b']", "{'name':1,'role':[],'port':{},'containerPort':true}",
+	"[null]",
+	"null",
+	"true",
+	"-1",
+	"0",
+	"1",
+	"2147483648",
+	"9223372036854775808",
+	"-1e300",
+	"0.5",
+	"''",
+	"'x'",
+	"'A b/\\u0000\\u001b[2J'",
+	"'a234567890123456789012345678901234567890123456789012345678901234'",
+	"[]",
+	"{}",
+	"[[[]]]",
+	"{'x':{'y':null}}",
+	"[1,2,3]",
+	"['a','b']",
+	"{'name':1,'role':[],'port':{},'containerPort':true}",
 };
 
 /* Replaces the *LEFT-th value below VAL; false: there are fewer. */
@@ -32,14 +50,16 @@ static bool replace(yyjson_mut_doc *doc, yyjson_mut_val *val, size_t *left, yyjs
 	size_t i, max;
 
 	if (yyjson_mut_is_obj(val)) {
-		yyjson_mut_obj_foreach(val, i, max, key, item) {
+		yyjson_mut_obj_foreach(val, i, max, key, item)
+		{
 			if ((*left)-- == 0)
 				return yyjson_mut_obj_replace(val, key, yyjson_val_mut_copy(doc, by));
 			if (replace(doc, item, left, by))
 				return true;
 		}
 	} else if (yyjson_mut_is_arr(val)) {
-		yyjson_mut_arr_foreach(val, i, max, item) {
+		yyjson_mut_arr_foreach(val, i, max, item)
+		{
 			if ((*left)-- == 0)
 				return yyjson_mut_arr_replace(val, i, yyjson_val_mut_copy(doc, by)) != NULL;
 			if (replace(doc, item, left, by))
@@ -118,7 +138,8 @@ static void spoil_all(bool the_policy)
 			struct arena a = ARENA_INIT;
 			struct job_identity id = { .name = STR("job") };
 			yyjson_val *root = yyjson_doc_get_root(other);
-			struct job *job = job_read(&a, &id, the_policy ? doc : root, the_policy ? root : policy, STR_NONE, NULL);
+			struct job *job =
+				job_read(&a, &id, the_policy ? doc : root, the_policy ? root : policy, STR_NONE, NULL);
 
 			check_problems(&job->problems);
 			if (!job->problems.errors)
@@ -207,8 +228,9 @@ static void test_shown(void **state)
 	memset(junk, 0x80, sizeof(junk));
 	id.name = (struct str){ junk, sizeof(junk) };
 	job = job_read(&b.a, &id, parse(&b, good_doc), NULL, STR_NONE, NULL);
-	assert_string_equal(problems_text(&b, &job->problems), "metadata.name: must be lower case letters, digits, '-' and "
-							       "'.', at most 63 characters, found \"…\"");
+	assert_string_equal(problems_text(&b, &job->problems),
+			    "metadata.name: must be lower case letters, digits, '-' and "
+			    "'.', at most 63 characters, found \"…\"");
 	bench_release(&b);
 }
 

@@ -7,8 +7,8 @@ static yyjson_val *at(yyjson_val *schema, const char *path)
 	struct str rest = str_c(path), part = STR_NONE;
 
 	while (str_next(&rest, '.', &part)) {
-		schema = str_eqc(part, "*") ? json_get(schema, "additionalProperties") :
-					      json_get_str(json_get(schema, "properties"), part);
+		schema = str_eqc(part, "*") ? json_get(schema, "additionalProperties")
+					    : json_get_str(json_get(schema, "properties"), part);
 		if (!schema)
 			fail_msg("no %.*s of %s in the schema", STR_F(part), path);
 	}

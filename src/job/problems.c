@@ -2,7 +2,7 @@
 
 #include <stdarg.h>
 
-static struct str format(struct arena *a, const char *fmt, va_list ap)
+static struct str PRINTF_LIKE(2, 0) format(struct arena *a, const char *fmt, va_list ap)
 {
 	va_list again;
 	char *text;

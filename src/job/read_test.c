@@ -1,7 +1,8 @@
 #include "job/testing.h"
 
 #define NAME63 "a23456789012345678901234567890123456789012345678901234567890123"
-#define R(name, count, more) "{'name':'" name "','path':'spec.r." name "','count':" count ",'template':" TEMPLATE more "}"
+#define R(name, count, more)                                                                                           \
+	"{'name':'" name "','path':'spec.r." name "','count':" count ",'template':" TEMPLATE more "}"
 
 /* A document and what is wrong with it. */
 static const struct {
@@ -17,18 +18,22 @@ static const struct {
 	{ "[]", "spec: has no roles; a job needs at least one" },
 	{ "{'roles':{}}", "spec: has no roles; a job needs at least one" },
 	{ "null", "spec: must be an object, found null\nspec: has no roles; a job needs at least one" },
-	{ "{'roles':{'a':1}}", "spec: roles must be a list, found an object\nspec: has no roles; a job needs at least one" },
+	{ "{'roles':{'a':1}}",
+	  "spec: roles must be a list, found an object\nspec: has no roles; a job needs at least one" },
 	{ "{'roles':'a'}", "spec: roles must be a list, found a string\nspec: has no roles; a job needs at least one" },
-	{ "{'role':[]}", "spec.role: unknown field; did you mean \"roles\"?\nspec: has no roles; a job needs at least one" },
+	{ "{'role':[]}",
+	  "spec.role: unknown field; did you mean \"roles\"?\nspec: has no roles; a job needs at least one" },
 	{ "{'roles':[7]}", "spec.roles[0]: must be an object, found a number\n"
 			   "spec.roles[0].template: is missing; it must be a pod template with spec.containers\n"
 			   "spec.roles[0].name: a role needs a name" },
 
 	/* How many. */
 	{ "{'roles':[" R("a", "0", "") "]}", "spec: has no replicas; a job needs at least one" },
-	{ "{'roles':[" R("a", "0", "") "," R("b", "1", ",'aux':true") "]}", "spec: has no replicas; a job needs at least one" },
+	{ "{'roles':[" R("a", "0", "") "," R("b", "1", ",'aux':true") "]}",
+	  "spec: has no replicas; a job needs at least one" },
 	{ "{'roles':[" R("a", "null", "") "]}", "spec.r.a.count: is missing" },
-	{ "{'roles':[{'name':'a','template':" TEMPLATE ",'fields':{'count':'replicas'}}]}", "spec.roles[0].replicas: is missing" },
+	{ "{'roles':[{'name':'a','template':" TEMPLATE ",'fields':{'count':'replicas'}}]}",
+	  "spec.roles[0].replicas: is missing" },
 	{ "{'roles':[" R("a", "-1", "") "]}", "spec.r.a.count: must be at least 0, found -1" },
 	{ "{'roles':[" R("a", "100001", "") "]}", "spec.r.a.count: must be at most 100000, found 100001" },
 	{ "{'roles':[" R("a", "99999999999999999999", "") "]}",
@@ -44,13 +49,15 @@ static const struct {
 	  "spec.r.a.maxReplicas: 1 is less than the number of replicas, 2" },
 	{ "{'roles':[" R("a", "'x'", ",'min':3,'max':1") "]}",
 	  "spec.r.a.count: must be a whole number, found a string\nspec.r.a.min: 3 is more than the maximum 1" },
-	{ "{'roles':[" R("a", "'x'", ",'min':3,'max':4") "]}", "spec.r.a.count: must be a whole number, found a string" },
+	{ "{'roles':[" R("a", "'x'", ",'min':3,'max':4") "]}",
+	  "spec.r.a.count: must be a whole number, found a string" },
 	{ "{'roles':[" R("a", "1", ",'min':-1,'max':-2") "]}",
 	  "spec.r.a.min: must be at least 0, found -1\nspec.r.a.max: must be at least 0, found -2" },
 
 	/* Names. */
 	{ "{'roles':[" R("", "1", "") "]}", "spec.r..name: a role needs a name" },
-	{ "{'roles':[" R("A", "1", "") "]}", "spec.r.A.name: must be a DNS label (letters, digits, '-', at most 63), found \"A\"" },
+	{ "{'roles':[" R("A", "1", "") "]}",
+	  "spec.r.A.name: must be a DNS label (letters, digits, '-', at most 63), found \"A\"" },
 	{ "{'roles':[" R("a b", "1", ",'title':'A B'") "]}",
 	  "spec.r.a b.name: must be a DNS label (letters, digits, '-', at most 63), found \"A B\"" },
 	{ "{'roles':[" R(NAME63 "4", "1", "") "]}",
@@ -86,14 +93,16 @@ static void test_values(void **state)
 {
 	struct bench b = BENCH_INIT;
 	struct job_identity id = { STR("K.g"), STR("ns"), STR("a.b"), STR("u"), 5, 6, true };
-	yyjson_val *doc = parse(&b, "{'roles':[" R("a", "2", ",'title':'A','min':1,'max':3,'elastic':true,'service':true,"
+	yyjson_val *doc = parse(&b, "{'roles':[" R("a", "2",
+						   ",'title':'A','min':1,'max':3,'elastic':true,'service':true,"
 						   "'env':'all'") "," R("b", "1", ",'aux':true,'env':'counting'") "]}");
 	struct job *job = job_read(&b.a, &id, doc, NULL, STR_NONE, NULL);
 	const struct role *role = job_role(job, STR("a"));
 
 	(void)state;
 	assert_int_equal(job->problems.list.n, 0);
-	assert_true(str_eqc(job->kind, "K.g") && str_eqc(job->ns, "ns") && str_eqc(job->name, "a.b") && str_eqc(job->uid, "u"));
+	assert_true(str_eqc(job->kind, "K.g") && str_eqc(job->ns, "ns") && str_eqc(job->name, "a.b") &&
+		    str_eqc(job->uid, "u"));
 	assert_int_equal(job->created, 5);
 	assert_int_equal(job->generation, 6);
 	assert_true(job->deleting);
@@ -121,16 +130,17 @@ static void test_job_names(void **state)
 		const char *name;
 		bool good;
 	} names[] = {
-		{ "a", true },	    { "0a", true },  { "a.b-c.d", true }, { NAME63, true }, { "", false },   { NAME63 "4", false },
-		{ "A", false },	    { "a.", false }, { ".a", false },	  { "a..b", false }, { "-a", false }, { "a b", false },
-		{ "a\nb", false },
+		{ "a", true },	       { "0a", true },	 { "a.b-c.d", true }, { NAME63, true }, { "", false },
+		{ NAME63 "4", false }, { "A", false },	 { "a.", false },     { ".a", false },	{ "a..b", false },
+		{ "-a", false },       { "a b", false }, { "a\nb", false },
 	};
 	struct bench b = BENCH_INIT;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct job_identity id = { .name = str_c(names[i].name) };
-		struct job *job = job_read(&b.a, &id, parse(&b, "{'roles':[" R("a", "1", "") "]}"), NULL, STR_NONE, NULL);
+		struct job *job =
+			job_read(&b.a, &id, parse(&b, "{'roles':[" R("a", "1", "") "]}"), NULL, STR_NONE, NULL);
 
 		assert_int_equal(job->problems.errors, !names[i].good);
 		if (!names[i].good)
@@ -156,7 +166,8 @@ static void test_annotations(void **state)
 		{ "{'NodeFail':'n1'}", EXTERNAL_NODE_FAILED, "n1" },
 		{ "{'Succeed':'enough'}", EXTERNAL_SUCCEEDED, "enough" },
 		{ "{'Timeout':7}", EXTERNAL_TIMED_OUT, "" },
-		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3','Failed':'4','Preempted':'5'}", EXTERNAL_PREEMPTED, "5" },
+		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3','Failed':'4','Preempted':'5'}", EXTERNAL_PREEMPTED,
+		  "5" },
 		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3','Failed':'4'}", EXTERNAL_FAILED, "4" },
 		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3'}", EXTERNAL_NODE_FAILED, "3" },
 		{ "{'Timeout':'1','Succeed':'2'}", EXTERNAL_SUCCEEDED, "2" },
@@ -187,15 +198,17 @@ static void test_policy_path(void **state)
 	assert_string_equal(problems_text(&b, &job->problems),
 			    "metadata.annotations[p].fale: unknown field; did you mean \"fail\"?");
 	job = job_read(&b.a, &id, doc, policy, STR_NONE, NULL);
-	assert_string_equal(problems_text(&b, &job->problems), "spec.policy.fale: unknown field; did you mean \"fail\"?");
+	assert_string_equal(problems_text(&b, &job->problems),
+			    "spec.policy.fale: unknown field; did you mean \"fail\"?");
 	bench_release(&b);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_problems),    cmocka_unit_test(test_values),	cmocka_unit_test(test_job_names),
-		cmocka_unit_test(test_annotations), cmocka_unit_test(test_policy_path),
+		cmocka_unit_test(test_problems),    cmocka_unit_test(test_values),
+		cmocka_unit_test(test_job_names),   cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_policy_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

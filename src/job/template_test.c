@@ -8,14 +8,19 @@ static const char *containers_text(struct bench *b, const struct role *role)
 	for (size_t i = 0; i < role->n_containers; i++) {
 		const struct template_container *c = &role->containers[i];
 
-		all = arena_printf(&b->a, "%.*s%s%s%.*s", STR_F(all), i ? " " : "", c->init ? "init:" : c->counts ? "*" : "",
+		all = arena_printf(&b->a, "%.*s%s%s%.*s", STR_F(all), i ? " " : "",
+				   c->init     ? "init:"
+				   : c->counts ? "*"
+					       : "",
 				   STR_F(c->name));
 		for (size_t k = 0; k < c->n_ports; k++)
-			all = arena_printf(&b->a, "%.*s,%.*s:%d", STR_F(all), STR_F(c->ports[k].name), c->ports[k].number);
+			all = arena_printf(&b->a, "%.*s,%.*s:%d", STR_F(all), STR_F(c->ports[k].name),
+					   c->ports[k].number);
 	}
 	all = arena_printf(&b->a, "%.*s |", STR_F(all));
 	for (size_t i = 0; i < role->n_ports; i++)
-		all = arena_printf(&b->a, "%.*s %.*s:%d", STR_F(all), STR_F(role->ports[i].name), role->ports[i].number);
+		all = arena_printf(&b->a, "%.*s %.*s:%d", STR_F(all), STR_F(role->ports[i].name),
+				   role->ports[i].number);
 	return all.p;
 }
 
@@ -46,7 +51,8 @@ static const struct template_case {
 
 	/* Ports that the kind lists. */
 	{ NULL, "[{'name':'tf-port','port':2222}]", SPEC(C("a")), "*a | tf-port:2222", NULL },
-	{ NULL, "[{'name':'p','port':1},{'name':'q','port':65535},{'name':'p','port':1}]", SPEC(C("a")), "*a | p:1 q:65535", NULL },
+	{ NULL, "[{'name':'p','port':1},{'name':'q','port':65535},{'name':'p','port':1}]", SPEC(C("a")),
+	  "*a | p:1 q:65535", NULL },
 	{ NULL, "[]", SPEC(P("a", "{'containerPort':1}")), "*a,:1 |", NULL },
 	{ NULL, "{}", SPEC(P("a", "{'containerPort':1}")), "*a,:1 |", NULL },
 	{ NULL, "[{'name':'p','port':0},{'name':'q','port':65536},{'name':'r','port':'x'}]", SPEC(C("a")), "*a |",
@@ -63,10 +69,12 @@ static const struct template_case {
 	{ NULL, "'http'", SPEC(C("a")), "*a |", "spec.r.tfPort: must be an object, found a string" },
 
 	/* Ports by prefix, of the containers that count. */
-	{ "{'prefix':'x-'}", "{'prefix':'x-'}",
-	  SPEC(P("x-a", "{'name':'x-b','containerPort':5},{'name':'http','containerPort':80},{'containerPort':81}") ","
-	       P("y", "{'name':'x-q','containerPort':6}") "," P("x-c", "{'name':'x-1','containerPort':4}")),
-	  "*x-a,x-b:5 y *x-c,x-1:4 | x-5:5 x-4:4", NULL },
+	{
+		"{'prefix':'x-'}", "{'prefix':'x-'}",
+		SPEC(P("x-a", "{'name':'x-b','containerPort':5},{'name':'http','containerPort':80},{'containerPort':"
+			      "81}") "," P("y", "{'name':'x-q','containerPort':6}") "," P(
+			"x-c", "{'name':'x-1','containerPort':4}")),
+		"*x-a,x-b:5 y *x-c,x-1:4 | x-5:5 x-4:4", NULL },
 	{ "{'prefix':'x-'}", "{'prefix':'x-'}", SPEC(P("sole", "{'name':'x-b','containerPort':5}")),
 	  "*sole,x-b:5 | x-5:5", NULL },
 	{ "{'prefix':'x-'}", "{'prefix':'x-'}",
@@ -78,8 +86,10 @@ static const struct template_case {
 	  T ".containers: \"x-a\" and \"x-b\" both have port 5; a service can have it once" },
 
 	/* Containers' own mistakes. */
-	{ NULL, NULL, SPEC(P("a", "{'containerPort':0},{'containerPort':70000},{},{'containerPort':'80'},7,null,"
-			   "{'name':1,'containerPort':80},{'name':null,'containerPort':80}")), "*a,:80 |",
+	{ NULL, NULL,
+	  SPEC(P("a", "{'containerPort':0},{'containerPort':70000},{},{'containerPort':'80'},7,null,"
+		      "{'name':1,'containerPort':80},{'name':null,'containerPort':80}")),
+	  "*a,:80 |",
 	  T ".containers[0].ports[0]: containerPort must be 1 to 65535\n" T
 	    ".containers[0].ports[1]: containerPort must be 1 to 65535\n" T
 	    ".containers[0].ports[2]: containerPort must be 1 to 65535\n" T
@@ -91,8 +101,8 @@ static const struct template_case {
 	  T ".containers[0].env: must be a list, found a number\n" T
 	    ".containers[0].ports: must be a list, found an object" },
 	{ NULL, NULL, SPEC("{'name':'a','image':'i','ports':null,'env':null}"), "*a |", NULL },
-	{ NULL, NULL, SPEC("{'name':'a','image':'i','env':[{'name':'X'},{'value':'x'},'Y',null,{'name':''},{'name':1}]}"),
-	  "*a |",
+	{ NULL, NULL,
+	  SPEC("{'name':'a','image':'i','env':[{'name':'X'},{'value':'x'},'Y',null,{'name':''},{'name':1}]}"), "*a |",
 	  T ".containers[0].env: entry 1 must be an object with a name\n" T
 	    ".containers[0].env: entry 2 must be an object with a name\n" T
 	    ".containers[0].env: entry 3 must be an object with a name\n" T
@@ -116,7 +126,8 @@ static const struct template_case {
 	{ NULL, NULL, "{'spec':{'containers':{}}}", " |", T ".containers: must be a list, found an object" },
 	{ NULL, NULL, "{'spec':{'containers':null,'initContainers':'x'}}", " |",
 	  T ".initContainers: must be a list, found a string\n" T ".containers: must have at least one container" },
-	{ NULL, NULL, "{'spec':{'initContainers':[" C("a") "]}}", "init:a |", T ".containers: must have at least one container" },
+	{ NULL, NULL, "{'spec':{'initContainers':[" C("a") "]}}", "init:a |",
+	  T ".containers: must have at least one container" },
 	{ NULL, NULL, "{'spec':7}", " |", T ": must be an object with containers, found a number" },
 	{ NULL, NULL, "{}", " |", T ": must be an object with containers, found nothing" },
 	{ NULL, NULL, "[]", " |", "spec.r.template: must be an object, found a list" },
@@ -129,9 +140,11 @@ static void test_templates(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct template_case *c = &cases[i];
 		struct bench b = BENCH_INIT;
-		struct str doc = arena_printf(&b.a, "{'roles':[{'name':'r','path':'spec.r','count':1,'containers':%s,'ports':%s,"
-						    "'fields':{'ports':'tfPort'},'template':%s}]}", c->match ? c->match : "null",
-					      c->ports ? c->ports : "null", c->template);
+		struct str doc =
+			arena_printf(&b.a,
+				     "{'roles':[{'name':'r','path':'spec.r','count':1,'containers':%s,'ports':%s,"
+				     "'fields':{'ports':'tfPort'},'template':%s}]}",
+				     c->match ? c->match : "null", c->ports ? c->ports : "null", c->template);
 		struct job *job = read_job(&b, doc.p, NULL);
 
 		assert_string_equal(problems_text(&b, &job->problems), c->problems ? c->problems : "");
@@ -167,14 +180,23 @@ static void test_too_many(void **state)
 
 	(void)state;
 	list = many(&b, "{'name':'c#','image':'i'}", 101);
-	job = read_job(&b, arena_printf(&b.a, "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[%.*s]}}}]}",
-					STR_F(list)).p, NULL);
+	job = read_job(&b,
+		       arena_printf(&b.a,
+				    "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[%.*s]}}}]}",
+				    STR_F(list))
+			       .p,
+		       NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
 			    "spec.roles[0].template.spec.containers: has more than 100 containers");
 
 	list = many(&b, "{'name':'p#','containerPort':#}", 1001);
-	job = read_job(&b, arena_printf(&b.a, "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[{'name':'c',"
-					      "'image':'i','ports':[%.*s]}]}}}]}", STR_F(list)).p, NULL);
+	job = read_job(&b,
+		       arena_printf(&b.a,
+				    "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[{'name':'c',"
+				    "'image':'i','ports':[%.*s]}]}}}]}",
+				    STR_F(list))
+			       .p,
+		       NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
 			    "spec.roles[0].template.spec.containers[0].ports: has more than 1000 entries");
 

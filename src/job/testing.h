@@ -50,7 +50,7 @@ static inline yyjson_val *parse(struct bench *b, const char *text)
 
 static inline struct job *read_val(struct bench *b, yyjson_val *doc, yyjson_val *policy, yyjson_val *annotations)
 {
-	struct job_identity id = { .kind = STR("Test.example"), .ns = STR("ns"), .name = STR("job"), .uid = STR("uid") };
+	struct job_identity id = { .ns = STR("ns"), .name = STR("job"), .uid = STR("uid") };
 
 	return job_read(&b->a, &id, doc, policy, STR("spec.policy"), annotations);
 }
@@ -69,7 +69,8 @@ static inline const char *problems_text(struct bench *b, const struct problems *
 		const struct problem *one = &p->list.v[i];
 
 		all = arena_printf(&b->a, "%.*s%s%s%.*s: %.*s", STR_F(all), all.n ? "\n" : "",
-				   one->severity == PROBLEM_WARNING ? "warning " : "", STR_F(one->path), STR_F(one->message));
+				   one->severity == PROBLEM_WARNING ? "warning " : "", STR_F(one->path),
+				   STR_F(one->message));
 	}
 	return all.p;
 }
@@ -80,10 +81,11 @@ static inline const char *role_text(struct bench *b, const struct role *role)
 	const struct restart *r = &role->restart;
 	struct str codes = code_set_format(&r->codes, &b->a);
 
-	return arena_printf(&b->a, "%s %s limit %d backoff %d/%d%s%.*s%s; complete %s fail %s", restart_policy_name(r->policy),
-			    scope_name(r->scope), r->limit, r->backoff_initial, r->backoff_max, codes.n ? " codes " : "",
-			    STR_F(codes), r->oom_permanent ? " oom" : "", role_end_name(role->complete),
-			    role_end_name(role->fail)).p;
+	return arena_printf(&b->a, "%s %s limit %d backoff %d/%d%s%.*s%s; complete %s fail %s",
+			    restart_policy_name(r->policy), scope_name(r->scope), r->limit, r->backoff_initial,
+			    r->backoff_max, codes.n ? " codes " : "", STR_F(codes), r->oom_permanent ? " oom" : "",
+			    role_end_name(role->complete), role_end_name(role->fail))
+		.p;
 }
 
 #define TEMPLATE "{'spec':{'containers':[{'name':'main','image':'i'}]}}"
