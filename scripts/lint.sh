@@ -25,7 +25,8 @@ for check; do
     ;;
   cppcheck)
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
-      --suppressions-list=.cppcheck --library=posix -I src -D_GNU_SOURCE -j "$(nproc)" src test/bench || rc=1
+      --suppressions-list=.cppcheck --library=posix -I src -D_GNU_SOURCE -j "$(nproc)" \
+      --library=scripts/cppcheck.cfg src test/bench || rc=1
     ;;
   shell)
     # shellcheck disable=SC2046 # a list of our files

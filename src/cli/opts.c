@@ -68,7 +68,7 @@ static bool take(const struct opt *o, const char *value, struct err *e)
 /* --name, --name=value, --name value. Moves *I on if the value is an argument of its own. */
 static bool take_long(const struct opt *opts, size_t n, int argc, char **argv, int *i, struct err *e)
 {
-	struct str rest = str_c(argv[*i] + 2), name = STR_NONE;
+	struct str rest = str_c(argv[*i] + 2), name;
 	const char *equals = strchr(argv[*i] + 2, '=');
 	const struct opt *o;
 
