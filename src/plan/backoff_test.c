@@ -1,0 +1,105 @@
+#include "plan/testing.h"
+
+static void delays(void **state)
+{
+	const struct restart r = { .backoff_initial = 10, .backoff_max = 300 };
+	static const struct {
+		int32_t streak;
+		msec seconds;
+	} table[] = { { 0, 0 }, { 1, 0 }, { 2, 10 }, { 3, 20 }, { 4, 40 }, { 6, 160 }, { 7, 300 }, { 8, 300 }, { INT32_MAX, 300 } };
+	const struct restart none = { .backoff_initial = 0, .backoff_max = 300 };
+	const struct restart high = { .backoff_initial = 500, .backoff_max = 300 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_int_equal(backoff_delay(&r, table[i].streak), SECONDS(table[i].seconds));
+	assert_int_equal(backoff_delay(&none, 40), 0);
+	assert_int_equal(backoff_delay(&high, 2), SECONDS(300));
+}
+
+/* The first restart comes at once, the second after ten seconds, by timer. */
+static void restarts_wait(void **state)
+{
+	struct t *t = t_new();
+	msec failed;
+
+	(void)state;
+	t_role(t, "worker", 1)->restart.policy = RESTART_ALWAYS;
+	t_settle(t);
+	t_exit(t, "worker", 0, 1);
+	t_settle(t);
+	assert_int_equal(t->created, 2);
+	t_exit(t, "worker", 0, 1);
+	t_pass(t, SECONDS(1));
+	t_plan(t);
+	failed = t->record->last.at;
+	for (int i = 0; i < 3; i++) {
+		t_pass(t, SECONDS(1));
+		t_plan(t);
+		t_apply(t);
+	}
+	assert_int_equal(t->created, 2);
+	assert_int_equal(t->plan.wake, failed + SECONDS(10));
+	assert_contains(t_reason(t), "restarts at 2023-11-14T");
+	t->now = failed + SECONDS(10);
+	t_plan(t);
+	assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
+	t_free(t);
+}
+
+static void a_quiet_time_resets_it(void **state)
+{
+	struct level l = { 0 };
+	const struct restart r = { .backoff_initial = 10, .backoff_max = 300 };
+	msec now = 1700000000000;
+
+	(void)state;
+	for (int i = 1; i <= 5; i++) {
+		backoff_hit(&l, &r, now);
+		assert_int_equal(l.streak, i);
+		now += MINUTES(1);
+	}
+	now += MINUTES(11);
+	backoff_hit(&l, &r, now);
+	assert_int_equal(l.streak, 1);
+	assert_int_equal(l.at, now);
+	l.streak = INT32_MAX;
+	backoff_hit(&l, &r, now);
+	assert_int_equal(l.streak, 1);
+}
+
+/* Levels do not share their waits: one worker that crashes does not slow the others. */
+static void levels_are_apart(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 2)->restart.policy = RESTART_ALWAYS;
+	t_settle(t);
+	t_run(t);
+	for (int i = 0; i < 3; i++) {
+		t_exit(t, "worker", 0, 1);
+		t_pass(t, SECONDS(60));
+		t_settle(t);
+		t_pass(t, SECONDS(60));
+		t_settle(t);
+	}
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 0)->streak, 3);
+	t_exit(t, "worker", 1, 1);
+	t_settle(t);
+	assert_non_null(t_pod(t, "worker", 1));
+	assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 1);
+	t_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(delays),
+		cmocka_unit_test(restarts_wait),
+		cmocka_unit_test(a_quiet_time_resets_it),
+		cmocka_unit_test(levels_are_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

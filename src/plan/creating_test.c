@@ -1,0 +1,172 @@
+#include "plan/testing.h"
+
+static struct t *waiting(const char *reason, enum restart_policy policy)
+{
+	struct t *t = t_new();
+	struct t_pod *p;
+
+	t_role(t, "worker", 2)->restart.policy = policy;
+	t_settle(t);
+	p = t_pod(t, "worker", 1);
+	p->pod.node = STR("node-1");
+	p->containers[0].reason = str_c(reason);
+	p->containers[0].message = STR("no such image\nreally");
+	return t;
+}
+
+static void every_reason_is_told_at_once(void **state)
+{
+	static const char *const reasons[] = {
+		"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "ErrImageNeverPull", "RegistryUnavailable",
+		"CreateContainerError", "CreateContainerConfigError", "RunContainerError",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct t *t = waiting(reasons[i], RESTART_ALWAYS);
+
+		t_pod(t, "worker", 0)->pod.node = STR("node-1");
+		t_settle(t);
+		assert_phase(t, "Creating");
+		assert_contains(t_reason(t), reasons[i]);
+		assert_contains(t_reason(t), "worker-1: ");
+		assert_contains(t_reason(t), ": no such image");
+		assert_null(strchr(t_reason(t), '\n'));
+		assert_int_equal(t->record->restarts, 0);
+		t_free(t);
+	}
+}
+
+static void an_ordinary_wait_is_no_problem(void **state)
+{
+	struct t *t = waiting("ContainerCreating", RESTART_NEVER);
+
+	(void)state;
+	t_pod(t, "worker", 0)->pod.node = STR("node-1");
+	t_pass(t, MINUTES(600));
+	t_settle(t);
+	assert_phase(t, "Creating");
+	assert_contains(t_reason(t), "waits for worker-0 (and 1 more) to start");
+	t_free(t);
+}
+
+static void after_a_quarter_of_an_hour_it_has_failed(void **state)
+{
+	static const struct {
+		enum restart_policy policy;
+		bool restart;
+	} table[] = { { RESTART_ALWAYS, true }, { RESTART_ON_FAILURE, true }, { RESTART_NEVER, false },
+		      { RESTART_EXIT_CODE, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = waiting("ImagePullBackOff", table[i].policy);
+		msec created = t_pod(t, "worker", 1)->pod.meta.created;
+
+		t_plan(t);
+		assert_int_equal(t->plan.wake, created + MINUTES(15));
+		t->now = created + MINUTES(15);
+		t_plan(t);
+		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_CREATE_FAILED], table[i].restart);
+		assert_int_equal(t->record->outcome, table[i].restart ? PHASE_NONE : PHASE_FAILED);
+		if (!table[i].restart)
+			assert_contains(t_reason(t), "could not be created: ImagePullBackOff");
+		t_free(t);
+	}
+}
+
+/* The clock runs from the start of the pod, once the kubelet has it. */
+static void the_clock_of_the_pod(void **state)
+{
+	struct t *t = waiting("ImagePullBackOff", RESTART_NEVER);
+
+	(void)state;
+	t_pod(t, "worker", 1)->pod.started = t->now + MINUTES(60);
+	t_pass(t, MINUTES(74));
+	t_plan(t);
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	t_pass(t, MINUTES(2));
+	t_plan(t);
+	assert_int_equal(t->record->outcome, PHASE_FAILED);
+	t_free(t);
+}
+
+static void an_image_name_that_is_none_never_heals(void **state)
+{
+	struct t *t = waiting("InvalidImageName", RESTART_ALWAYS);
+
+	(void)state;
+	t_settle(t);
+	assert_phase(t, "Failed");
+	assert_string_equal(t->record->why.p, "CannotBeCreated");
+	t_free(t);
+}
+
+static void failing_can_be_switched_off(void **state)
+{
+	static const char *const reasons[] = { "InvalidImageName", "ImagePullBackOff" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct t *t = waiting(reasons[i], RESTART_NEVER);
+
+		t->config.creating_failed = false;
+		t_pass(t, MINUTES(600));
+		t_settle(t);
+		assert_int_equal(t->record->outcome, PHASE_NONE);
+		t_free(t);
+	}
+}
+
+/* While the job is younger than the restart period such pods are restarted whatever the policy, and
+   the restarts do not make it younger. */
+static void restart_period(void **state)
+{
+	struct t *t = waiting("ImagePullBackOff", RESTART_NEVER);
+
+	(void)state;
+	t->config.creating_restart_period = MINUTES(40);
+	for (int i = 0; i < 2; i++) {
+		t_pass(t, MINUTES(16));
+		t_settle(t);
+		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_CREATE_FAILED], i + 1);
+		t_pass(t, MINUTES(1));
+		t_settle(t);
+		t_pod(t, "worker", 1)->containers[0].reason = STR("ImagePullBackOff");
+	}
+	t_pass(t, MINUTES(16));
+	t_settle(t);
+	assert_phase(t, "Failed");
+	t_free(t);
+}
+
+static void unschedulable_is_told(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 2);
+	t_settle(t);
+	t_pod(t, "worker", 0)->pod.message = STR("0/3 nodes are available: insufficient nvidia.com/gpu");
+	t_settle(t);
+	assert_phase(t, "Pending");
+	assert_string_equal(t_reason(t), "waits for worker-0 (and 1 more) to be scheduled: 0/3 nodes are available: "
+					 "insufficient nvidia.com/gpu");
+	t_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_reason_is_told_at_once),
+		cmocka_unit_test(an_ordinary_wait_is_no_problem),
+		cmocka_unit_test(after_a_quarter_of_an_hour_it_has_failed),
+		cmocka_unit_test(the_clock_of_the_pod),
+		cmocka_unit_test(an_image_name_that_is_none_never_heals),
+		cmocka_unit_test(failing_can_be_switched_off),
+		cmocka_unit_test(restart_period),
+		cmocka_unit_test(unschedulable_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+#include "plan/testing.h"
+
+static struct t *running(enum restart_policy policy)
+{
+	struct t *t = t_new();
+
+	t_role(t, "worker", 2)->restart.policy = policy;
+	t_node(t, "node-1", true);
+	t_node(t, "node-2", true);
+	t_settle(t);
+	t_run(t);
+	t_on_node(t, "worker", 1, "node-2");
+	t_settle(t);
+	return t;
+}
+
+static void grace_time(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+	msec since;
+
+	(void)state;
+	t_node(t, "node-2", false);
+	since = t->now;
+	t_pass(t, SECONDS(39));
+	t_plan(t);
+	assert_int_equal(t->record->restarts, 0);
+	assert_int_equal(t->plan.wake, since + SECONDS(40));
+	t_pass(t, SECONDS(1));
+	t_plan(t);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL], 1);
+	assert_int_equal(t_rec(t, "worker")->counted, 1);
+	t_free(t);
+}
+
+static void a_node_that_comes_back_in_time(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+
+	(void)state;
+	t_node(t, "node-2", false);
+	t_pass(t, SECONDS(30));
+	t_settle(t);
+	t_node(t, "node-2", true);
+	t_pass(t, MINUTES(60));
+	t_settle(t);
+	assert_int_equal(t->record->restarts, 0);
+	t_free(t);
+}
+
+static void what_ended_on_a_lost_node_has_ended(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+
+	(void)state;
+	t_exit(t, "worker", 1, 0);
+	t_node(t, "node-2", false);
+	t_pass(t, MINUTES(5));
+	t_settle(t);
+	assert_int_equal(t->record->restarts, 0);
+	assert_true(ranges_has(&t_rec(t, "worker")->completed, 1));
+	t_free(t);
+}
+
+/* A node that is not in the list is asked for, and nothing is believed before the answer. */
+static void a_missing_node_is_asked_for(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+	struct node *n;
+
+	(void)state;
+	t_on_node(t, "worker", 0, "node-9");
+	t_on_node(t, "worker", 1, "node-9");
+	t_pass(t, MINUTES(60));
+	t_plan(t);
+	assert_int_equal(t_actions(t, ACT_GET_NODE), 1);
+	assert_string_equal(t->plan.actions[0].node.p, "node-9");
+	assert_int_equal(t->record->restarts, 0);
+	n = t_node(t, "node-9", true);
+	n->gone = true;
+	t_settle(t);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL], 2);
+	assert_int_equal(t->forced, 2);
+	t_free(t);
+}
+
+static void without_nodes_nothing_is_said(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 1);
+	t_settle(t);
+	t_run(t);
+	t_pass(t, MINUTES(60));
+	t_settle(t);
+	assert_phase(t, "Running");
+	assert_int_equal(t->nodes_asked, 0);
+	t_free(t);
+}
+
+/* Most nodes are NotReady at once: it may be we who are cut off. */
+static void an_outage_is_waited_for(void **state)
+{
+	static const struct {
+		int nodes, bad;
+		bool waits;
+	} table[] = { { 2, 2, false }, { 3, 1, false }, { 3, 2, true }, { 4, 2, false }, { 4, 3, true } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(RESTART_ALWAYS);
+		static const char *const names[] = { "node-2", "node-1", "node-3", "node-4" };
+
+		t_on_node(t, "worker", 0, "node-2");
+		for (int k = 0; k < table[i].nodes; k++)
+			t_node(t, names[k], true);
+		for (int k = 0; k < table[i].bad; k++)
+			t_node(t, names[k], false);
+		t_pass(t, MINUTES(9));
+		t_plan(t);
+		assert_int_equal(t->record->restarts != 0, !table[i].waits);
+		t_pass(t, MINUTES(1));
+		t_plan(t);
+		assert_int_not_equal(t->record->restarts, 0);
+		t_free(t);
+	}
+}
+
+static void a_tainted_node_is_lost_at_once(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+
+	(void)state;
+	t_node(t, "node-2", true)->out_of_service = true;
+	t_settle(t);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL], 1);
+	assert_int_equal(t->forced, 1);
+	t_free(t);
+}
+
+/* On a node that may come back a pod is asked to go, and forced after a time. */
+static void force_after_a_time(void **state)
+{
+	static const struct {
+		msec after;
+		int forced_at_once;
+	} table[] = { { MINUTES(5), 0 }, { 0, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(RESTART_ALWAYS);
+		struct t_pod *p = t_pod(t, "worker", 1);
+		msec asked;
+
+		t->config.force_delete_after = table[i].after;
+		t_node(t, "node-2", false);
+		t_pass(t, SECONDS(40));
+		t_plan(t);
+		t_plan(t);
+		assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
+		assert_int_equal(t->plan.actions[0].force, table[i].forced_at_once);
+		/* The API server has taken the request; nobody is there to carry it out. */
+		asked = t->now;
+		p->pod.meta.deleted = asked + SECONDS(30);
+		p->pod.meta.grace = 30;
+		if (table[i].forced_at_once) {
+			p->pod.meta.grace = 0;
+			t_plan(t);
+			assert_int_equal(t->plan.n_actions, 0);
+			t_free(t);
+			continue;
+		}
+		t_pass(t, SECONDS(2));
+		t_plan(t);
+		assert_int_equal(t->plan.n_actions, 0);
+		assert_int_equal(t->plan.wake, asked + MINUTES(5));
+		t_pass(t, MINUTES(5));
+		t_plan(t);
+		assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
+		assert_true(t->plan.actions[0].force);
+		t_free(t);
+	}
+}
+
+/* A pod on a good node that takes its time to go is waited for. */
+static void no_force_on_a_good_node(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+	struct t_pod *p = t_pod(t, "worker", 1);
+
+	(void)state;
+	p->pod.meta.deleted = t->now + SECONDS(30);
+	p->pod.meta.grace = 30;
+	t_pass(t, MINUTES(60));
+	t_plan(t);
+	t_plan(t);
+	assert_int_equal(t_actions(t, ACT_DELETE_POD), 0);
+	assert_int_equal(t_actions(t, ACT_CREATE_POD), 0);
+	t_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grace_time),
+		cmocka_unit_test(a_node_that_comes_back_in_time),
+		cmocka_unit_test(what_ended_on_a_lost_node_has_ended),
+		cmocka_unit_test(a_missing_node_is_asked_for),
+		cmocka_unit_test(without_nodes_nothing_is_said),
+		cmocka_unit_test(an_outage_is_waited_for),
+		cmocka_unit_test(a_tainted_node_is_lost_at_once),
+		cmocka_unit_test(force_after_a_time),
+		cmocka_unit_test(no_force_on_a_good_node),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
