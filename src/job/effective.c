@@ -141,11 +141,12 @@ static void warn_role(const struct role *role, const struct layers *layers, stru
 	if (limit <= LAYER_OWN_ROLE && r->policy == RESTART_NEVER && r->limit != 0)
 		problem_warning(p, place_path(layers->v[limit]->at, STR("restart.limit"), p->arena),
 				"has no effect: the restart policy of role \"%.*s\" is Never", STR_F(role->name));
-	if (by_codes(r->policy) && code_set_empty(&r->codes) && policy < LAYER_COUNT)
-		problem_warning(p, place_path(layers->v[policy]->at, STR("restart.policy"), p->arena),
-				"%s without any exit code%s", restart_policy_name(r->policy),
-				r->policy == RESTART_EXIT_CODE ? " never restarts"
-							       : " restarts after node failures only");
+	if (!by_codes(r->policy) || !code_set_empty(&r->codes))
+		return;
+	ASSERT(policy < LAYER_COUNT);
+	problem_warning(p, place_path(layers->v[policy]->at, STR("restart.policy"), p->arena),
+			"%s without any exit code%s", restart_policy_name(r->policy),
+			r->policy == RESTART_EXIT_CODE ? " never restarts" : " restarts after node failures only");
 }
 
 void policy_settle_role(struct role *role, const struct layers *layers, struct problems *p)
@@ -168,14 +169,14 @@ struct str policy_settle_job(struct job *job, const struct policy *user, const s
 
 	job->complete = all.complete;
 	job->fail = all.fail;
-	job->chief_index = all.complete == JOB_END_CHIEF ? all.chief_index : 0;
+	job->chief_index = all.chief_index;
 	job->clean = all.clean;
 	job->time_limit = all.time_limit;
 	job->active_deadline = all.active_deadline;
 	job->ttl = all.ttl;
 	job->suspend = all.suspend;
 	*ret_at = all.at;
-	return all.complete == JOB_END_CHIEF ? all.chief_role : STR_NONE;
+	return all.chief_role;
 }
 
 /* A thing as text, so that two can be compared and shown. */
