@@ -97,14 +97,6 @@ static bool on_node_fail(enum restart_policy p)
 	return p == RESTART_ALWAYS || p == RESTART_ON_NODE_FAIL || p == RESTART_ON_NODE_FAIL_WITH_EXIT_CODE;
 }
 
-/* The kind's own field and the user's policy stand on one level. */
-static int level_of(enum layer l)
-{
-	static const int level[LAYER_COUNT + 1] = { 0, 0, 1, 1, 2, 3, 4 };
-
-	return level[l];
-}
-
 static void settle_codes(struct restart *r, const struct layers *layers)
 {
 	enum layer policy = nearest(layers, SAID_RESTART_POLICY), codes = nearest(layers, SAID_EXIT_CODES),
@@ -117,7 +109,8 @@ static void settle_codes(struct restart *r, const struct layers *layers)
 	}
 	/* Whoever lists codes decides about OOMKilled too: only what stands with the list or nearer holds. */
 	r->oom_permanent = oom <= codes && oom < LAYER_COUNT && layers->v[oom]->restart.oom_permanent;
-	if (!code_set_empty(&r->codes) && level_of(codes) < level_of(policy))
+	/* Two of one level fit, or policy_conflicts() has said so; deriving changes nothing then. */
+	if (!code_set_empty(&r->codes) && codes < policy)
 		r->policy = on_node_fail(r->policy) ? RESTART_ON_NODE_FAIL_WITH_EXIT_CODE : RESTART_EXIT_CODE;
 }
 

@@ -89,6 +89,12 @@ static const struct effective_case {
 	  .own = "{'restart':{'exitCodes':'137,128'}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 128,137; complete All fail Any" },
 	/* On one level they must fit. */
+	{ .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
+	  .policy = "{'roles':{'worker':{'restart':{'exitCodes':137}}}}",
+	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
+	{ .own_role = "{'restart':{'exitCodes':137}}",
+	  .policy = "{'restart':{'policy':'Always'},'roles':{'worker':{'restart':{'policy':'ExitCode'}}}}",
+	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
 	{ .policy = "{'restart':{'policy':'ExitCode','exitCodes':137}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
 	{ .policy = "{'restart':{'policy':'OnFailure','exitCodes':137}}",
@@ -157,6 +163,8 @@ static const struct effective_case {
 	{ .own_role = "{'restart':{'limit':3,'policy':'Never'}}",
 	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is "
 		      "Never" },
+	{ .own_role = "{'restart':{'limit':-1}}",
+	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is Never" },
 	{ .own_role = "{'restart':{'limit':0,'policy':'Never'}}",
 	  .want = "Never Pod limit 0 backoff 10/300; complete All fail Any" },
 	{ .policy = "{'restart':{'limit':3}}",

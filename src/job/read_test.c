@@ -68,6 +68,11 @@ static const struct {
 	{ "{'roles':[{'count':1,'name':7,'template':" TEMPLATE "}]}",
 	  "spec.roles[0].name: must be a string, found a number\nspec.roles[0].name: a role needs a name" },
 
+	/* What is kept running anyway does not make a limit useful. */
+	{ "{'roles':[" R("a", "1", "") "," R("b", "1", ",'aux':true,'default':{'restart':{'policy':'Always'}}") "],"
+	  "'own':{'restart':{'limit':3}}}",
+	  "warning spec.restart.limit: has no effect: the restart policy is Never" },
+
 	/* A kind's mistakes. */
 	{ "{'roles':[" R("a", "1", ",'env':'some','aux':1,'countt':1,'title':3,'containers':3,'ports':true") "]}",
 	  "spec.r.a.env: must be counting or all, found \"some\"\n"
