@@ -1,3 +1,4 @@
+/* effective.c and policy.c: three documents on two levels in, one policy or the exact problems out. */
 #include "job/testing.h"
 
 /* What the kind's job and role say on their three layers, and the user's policy; and what comes of
@@ -164,7 +165,8 @@ static const struct effective_case {
 	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is "
 		      "Never" },
 	{ .own_role = "{'restart':{'limit':-1}}",
-	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is Never" },
+	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is "
+		      "Never" },
 	{ .own_role = "{'restart':{'limit':0,'policy':'Never'}}",
 	  .want = "Never Pod limit 0 backoff 10/300; complete All fail Any" },
 	{ .policy = "{'restart':{'limit':3}}",

@@ -1,5 +1,5 @@
 /* Every value of a good document replaced by every kind of bad one: no crash, and what is wrong
-   everywhere is said. */
+   everywhere is said. What decode.c refuses, and what text.c shows of it. */
 #include "job/testing.h"
 
 static const char good_doc[] =

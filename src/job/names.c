@@ -1,3 +1,4 @@
+/* The names of enum values, as users write them. */
 #include "job/decode.h"
 
 static const char *const restart_policies[] = {

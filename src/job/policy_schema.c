@@ -1,3 +1,4 @@
+/* The OpenAPI schema of spec.policy. */
 #include "job/policy.h"
 
 /* Structural, as the API server wants it for a CRD: `complete` of the job and `exitCodes` take

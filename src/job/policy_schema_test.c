@@ -1,4 +1,4 @@
-/* The schema, the reader and the names of values say the same. */
+/* The schema, the reader and the names of values (names.c) say the same. */
 #include "job/decode.h"
 #include "job/testing.h"
 

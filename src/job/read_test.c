@@ -1,3 +1,4 @@
+/* read.c and validate.c: documents in, values or the exact problems out. */
 #include "job/testing.h"
 
 #define NAME63 "a23456789012345678901234567890123456789012345678901234567890123"
@@ -69,8 +70,9 @@ static const struct {
 	  "spec.roles[0].name: must be a string, found a number\nspec.roles[0].name: a role needs a name" },
 
 	/* What is kept running anyway does not make a limit useful. */
-	{ "{'roles':[" R("a", "1", "") "," R("b", "1", ",'aux':true,'default':{'restart':{'policy':'Always'}}") "],"
-	  "'own':{'restart':{'limit':3}}}",
+	{ "{'roles':[" R("a", "1", "") "," R(
+		  "b", "1", ",'aux':true,'default':{'restart':{'policy':'Always'}}") "],"
+										     "'own':{'restart':{'limit':3}}}",
 	  "warning spec.restart.limit: has no effect: the restart policy is Never" },
 
 	/* A kind's mistakes. */

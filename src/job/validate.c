@@ -1,3 +1,4 @@
+/* What can only be judged when the whole job is read. */
 #include "job/read.h"
 
 const struct role *job_role(const struct job *job, struct str name)
