@@ -1,0 +1,230 @@
+-- TfJob of mlkube.io: TensorFlow with MASTER, WORKER and PS replicas that find each other through
+-- TF_CONFIG. Both spellings of its fields are taken, as both were published under one version.
+
+-- What a PS without a template runs: a server that is what TF_CONFIG says. Works with TensorFlow 1 and 2.
+local SERVER = [[
+import json, os
+import tensorflow as tf
+v1 = getattr(getattr(tf, "compat", tf), "v1", tf)
+config = json.loads(os.environ["TF_CONFIG"])
+task = config["task"]
+v1.train.Server(v1.train.ClusterSpec(config["cluster"]), job_name=str(task["type"]), task_index=task["index"]).join()
+]]
+
+local function default_ps(image)
+  return { spec = { restartPolicy = "OnFailure", containers = { {
+    name = "tensorflow", image = image, command = { "python", "-c", SERVER },
+  } } } }
+end
+
+-- <job>-<type>-<runtime id>: the beginning of every child's name.
+local function base(job_name, role_name, rid)
+  return string.sub(job_name, 1, 40) .. "-" .. role_name .. "-" .. lower(rid)
+end
+
+local function tensorboard(spec, meta, rid)
+  local tb = spec.tensorboard
+  if tb.logDir == "" then
+    invalid(tb, "logDir", "must not be empty")
+  end
+  return {
+    name = "tensorboard", path = at(spec, "tensorboard"), count = 1, aux = true, service = true,
+    containers = { first = true },
+    ports = { { name = "tb-port", port = 80 } },
+    template = { spec = { volumes = tb.volumes, containers = { {
+      name = base(meta.name, "tensorboard", rid), image = spec.tfImage,
+      command = { "tensorboard", "--logdir", tb.logDir, "--host", "0.0.0.0" },
+      ports = { { containerPort = 6006 } },
+      volumeMounts = tb.volumeMounts,
+    } } } },
+  }
+end
+
+-- The replica whose end is the job's: the user's choice, or MASTER 0, or without one WORKER 0.
+local function chief_of(spec)
+  local there = {}
+  for _, r in ipairs(spec.replicaSpecs) do
+    there[r.tfReplicaType] = true
+  end
+  if spec.terminationPolicy then
+    local chief = spec.terminationPolicy.chief
+    return { role = lower(chief.replicaName), index = chief.replicaIndex }, true
+  elseif there.MASTER or there.WORKER then
+    return { role = there.MASTER and "master" or "worker", index = 0 }
+  end
+  invalid(spec, "replicaSpecs", "needs a MASTER or a WORKER: without one the job would never end")
+end
+
+-- The exit-code classes are the chief's alone; the others start again whatever the code.
+local function restart_of(template, is_chief)
+  if restart_policy(template) == "Never" then
+    return { policy = "Never" }
+  elseif is_chief then
+    return { policy = "OnNodeFailWithExitCode", exitCodes = "128-255", oomPermanent = true }
+  end
+  return { policy = "Always" }
+end
+
+local function read(spec, meta)
+  local rid = spec.RuntimeId ~= "" and spec.RuntimeId or hash(meta.uid, 4)
+  local chief, chosen = chief_of(spec)
+  local roles = list()
+  for _, r in ipairs(spec.replicaSpecs) do
+    local name = lower(r.tfReplicaType)
+    local template = r.template or name == "ps" and default_ps(spec.tfImage) or nil
+    if name == "master" and r.replicas ~= 1 then
+      invalid(r, "replicas", "there is exactly one MASTER")
+    end
+    table.insert(roles, {
+      name = name, title = r.tfReplicaType, path = at(r), count = r.replicas, service = true,
+      template = template, containers = { name = "tensorflow" },
+      ports = { { name = "tf-port", port = r.tfPort } },
+      default = { restart = restart_of(template, chief and chief.role == name) },
+      fields = { name = spelt(r, "tfReplicaType"), count = "replicas", ports = spelt(r, "tfPort") },
+    })
+  end
+  if spec.tensorboard then
+    table.insert(roles, tensorboard(spec, meta, rid))
+  end
+  return {
+    roles = roles,
+    own = chosen and { complete = chief } or nil,
+    default = { complete = chief, restart = { scope = "Pod", limit = 6 }, cleanPods = "Running" },
+    fields = { complete = "terminationPolicy.chief" },
+  }, { rid = rid }
+end
+
+local function names(job, role, index)
+  local name = base(job.name, role.name, job.data.rid)
+  if not role.aux then
+    name = name .. "-" .. index
+  end
+  return name, name
+end
+
+-- TF_CONFIG up to the task, the same for all replicas: types and their hosts, sorted by type.
+local function once(job)
+  local types = {}
+  for _, role in ipairs(job.roles) do
+    if not role.aux and role.count > 0 then
+      local hosts, head, tail = {}, '"' .. base(job.name, role.name, job.data.rid) .. "-", ":" .. role.ports[1].port .. '"'
+      for i = 1, role.count do
+        hosts[i] = head .. i - 1 .. tail
+      end
+      table.insert(types, '"' .. role.name .. '":[' .. join(hosts, ",") .. "]")
+    end
+  end
+  table.sort(types)
+  return { cluster = '{"cluster":{' .. join(types, ",") .. '},"task":{"type":"' }
+end
+
+local function labels(job, role, index)
+  if role.aux then
+    return { ["mlkube.io"] = "", runtime_id = job.data.rid, app = "tensorboard" }
+  end
+  return { ["mlkube.io"] = "", job_type = role.title, runtime_id = job.data.rid, task_index = index }
+end
+
+local function pod(job, role, index)
+  if role.aux then
+    return { labels = labels(job, role, index) }
+  end
+  local task = role.name .. '","index":' .. index .. '},"environment":"cloud"}'
+  return { labels = labels(job, role, index), env = { { "TF_CONFIG", { job.once.cluster, task } } } }
+end
+
+local function service(job, role, index)
+  if not role.aux then
+    return { labels = labels(job, role, index) }
+  end
+  -- For people, not for replicas: an address of its own, so that port 80 leads to 6006.
+  return {
+    labels = labels(job, role, index), type = job.spec.tensorboard.serviceType,
+    ports = { { name = "tb-port", port = 80, target = 6006 } },
+  }
+end
+
+-- The common phase as phase and state.
+local WORDS = {
+  Invalid = { "Failed", "Failed" },
+  Pending = { "Creating", "Running" },
+  Creating = { "Creating", "Running" },
+  Running = { "Running", "Running" },
+  Restarting = { "Running", "Running" },
+  Suspended = { "Creating", "Unknown" },
+  Succeeded = { "Done", "Succeeded" },
+  Failed = { "Done", "Failed" },
+  TimedOut = { "Done", "Failed" },
+  Preempted = { "Done", "Failed" },
+  NodeFailed = { "Done", "Failed" },
+}
+
+local function replica_status(r)
+  local states = {
+    Failed = r.failed, Running = r.pending + r.scheduled + r.active + r.restarting, Succeeded = r.succeeded,
+  }
+  states.Unknown = math.max(r.count - states.Failed - states.Running - states.Succeeded, 0)
+  local state = "Unknown"
+  if states.Failed > 0 then
+    state = "Failed"
+  elseif states.Running > 0 then
+    state = "Running"
+  elseif states.Succeeded > 0 and states.Succeeded >= r.count then
+    state = "Succeeded"
+  end
+  for name, n in pairs(states) do
+    if n == 0 then
+      states[name] = nil
+    end
+  end
+  return { tf_replica_type = r.title, state = state, ReplicasStates = states }
+end
+
+local function status(job, st)
+  local words = WORDS[st.phase] or { "", "Unknown" }
+  if st.phase == "Terminating" then
+    words = { "CleanUp", st.outcome and WORDS[st.outcome][2] or "Unknown" }
+  end
+  local replicas = list()
+  for _, r in ipairs(st.roles) do
+    if not r.aux then
+      table.insert(replicas, replica_status(r))
+    end
+  end
+  return { phase = words[1], state = words[2], reason = st.reason or "", replicaStatuses = replicas }
+end
+
+-- An operator of before relabelled finished jobs as Failed when it started; their state tells the truth.
+local function adopt(job, old)
+  if old.phase == "Done" or old.phase == "Failed" then
+    return { phase = old.state == "Succeeded" and "Succeeded" or "Failed", reason = old.reason }
+  end
+end
+
+return {
+  group = "mlkube.io", version = "v1beta1", kind = "TfJob", plural = "tfjobs",
+  spec = { "object", fields = {
+    RuntimeId = { "string", max = 20, description = "part of the children's names; derived from the UID if empty" },
+    replicaSpecs = { "array", also = { "replica_specs" }, required = true, min = 1, items = { "object", fields = {
+      replicas = { "int", default = 1, min = 0, max = 100000 },
+      template = { "template", description = "the pod; its container `tensorflow` counts; a PS may go without" },
+      tfPort = { "int", also = { "tf_port" }, default = 2222, min = 1, max = 65535 },
+      tfReplicaType = { "enum", also = { "tf_replica_type" }, values = { "MASTER", "PS", "WORKER" }, default = "MASTER" },
+      IsDefaultPS = { "bool", description = "written by an operator of before; not used" },
+    } } },
+    tfImage = { "string", default = "tensorflow/tensorflow:1.3.0", description = "of TensorBoard and of a PS without template" },
+    tensorboard = { "object", fields = {
+      logDir = { "string", required = true },
+      volumes = { "any" },
+      volumeMounts = { "any" },
+      serviceType = { "enum", values = { "ClusterIP", "NodePort", "LoadBalancer" }, default = "ClusterIP" },
+    } },
+    terminationPolicy = { "object", fields = {
+      chief = { "object", required = true, description = "the replica whose end is the job's", fields = {
+        replicaName = { "enum", values = { "MASTER", "PS", "WORKER" }, required = true },
+        replicaIndex = { "int", default = 0, min = 0 },
+      } },
+    } },
+  } },
+  read = read, names = names, once = once, pod = pod, service = service, status = status, adopt = adopt,
+}

@@ -1,0 +1,242 @@
+/* Names of the children, and what can be wrong with them, told before anything is made. */
+#include "kind/internal.h"
+#include "kind/path.h"
+
+/* Linux takes at most this for one "NAME=value" with its zero. */
+enum { VARIABLE_MAX = 128 << 10, LABEL_MAX = 63, NAME_MAX_TEXT = 1024 };
+
+bool kind_names(struct kind_job *kj, size_t role, int32_t index, struct kind_names *ret, struct err *e)
+{
+	lua_State *L = kj->kinds->sb.L;
+	bool service, ok;
+
+	ASSERT(role < kj->job->n_roles);
+	service = kj->job->roles[role].service;
+	if (!kind_call(kj, FN_NAMES, kind_push_call(kj, FN_NAMES, role, index), 2, e))
+		return false;
+	ok = lua_type(L, -2) == LUA_TSTRING && (!service || lua_type(L, -1) == LUA_TSTRING) &&
+	     lua_rawlen(L, -2) < NAME_MAX_TEXT && (!service || lua_rawlen(L, -1) < NAME_MAX_TEXT);
+	buf_clear(&kj->pod_name);
+	buf_clear(&kj->service_name);
+	if (ok)
+		buf_put(&kj->pod_name, (struct str){ lua_tostring(L, -2), lua_rawlen(L, -2) });
+	if (ok && service)
+		buf_put(&kj->service_name, (struct str){ lua_tostring(L, -1), lua_rawlen(L, -1) });
+	lua_pop(L, 2);
+	*ret = (struct kind_names){ buf_str(&kj->pod_name), buf_str(&kj->service_name) };
+	return ok || kind_refuse(kj, e, "names", "must return the names of the pod and of its service");
+}
+
+/* --- names --- */
+
+static void set_job_name(struct kind_job *kj, struct str name)
+{
+	lua_State *L = kj->kinds->sb.L;
+
+	lua_rawgeti(L, LUA_REGISTRYINDEX, kj->ref);
+	value_push_str(&kj->kinds->sb, name);
+	lua_setfield(L, -2, "name");
+	lua_pop(L, 1);
+}
+
+/* The longest beginning of the job's name with which both names would be short enough; 0: none. */
+static size_t fitting(struct kind_job *kj, size_t role, int32_t index)
+{
+	size_t n = MIN(kj->job->name.n, (size_t)JOB_NAME_KEPT);
+	struct kind_names names;
+
+	for (; n > 0; n--) {
+		set_job_name(kj, str_sub(kj->job->name, 0, n));
+		if (!kind_names(kj, role, index, &names, NULL) ||
+		    (names.pod.n <= JOB_NAME_KEPT && names.service.n <= JOB_NAME_KEPT))
+			break;
+	}
+	set_job_name(kj, kj->job->name);
+	return n;
+}
+
+static void check_name(struct kind_job *kj, size_t role, const char *what, struct str name, bool letter_first)
+{
+	struct problems *p = &kj->job->problems;
+	int32_t index = kj->job->roles[role].count - 1;
+	size_t n;
+
+	if (str_is_dns_label(name, letter_first))
+		return;
+	name = arena_str(&kj->arena, name);
+	if (name.n > JOB_NAME_KEPT) {
+		n = fitting(kj, role, index);
+		if (n == 0)
+			problem_error(
+				p, kj->job->roles[role].path,
+				"the %s would be named \"%.*s\", which has %zu characters; at most %d are possible",
+				what, STR_F(name), name.n, JOB_NAME_KEPT);
+		else
+			problem_error(p, STR("metadata.name"),
+				      "the %s would be named \"%.*s\", which has %zu characters; at most %d are "
+				      "possible: shorten the job's name by %zu",
+				      what, STR_F(name), name.n, JOB_NAME_KEPT, kj->job->name.n - n);
+	} else if (letter_first && str_is_dns_label(name, false)) {
+		problem_error(p, STR("metadata.name"),
+			      "the %s would be named \"%.*s\", but its name must begin with a letter", what,
+			      STR_F(name));
+	} else {
+		problem_error(
+			p, STR("metadata.name"),
+			"the %s would be named \"%.*s\", which is no DNS label (lower case letters, digits and '-')",
+			what, STR_F(name));
+	}
+}
+
+static bool check_names(struct kind_job *kj, size_t role, struct err *e)
+{
+	const struct role *r = &kj->job->roles[role];
+	size_t errors = kj->job->problems.errors;
+	struct kind_names names;
+	struct str service;
+
+	if (r->count <= 0)
+		return true;
+	if (!kind_names(kj, role, r->count - 1, &names, e))
+		return false;
+	service = arena_str(&kj->arena, names.service);
+	check_name(kj, role, "pod", names.pod, false);
+	if (r->service && kj->job->problems.errors == errors)
+		check_name(kj, role, "service", service, true);
+	return true;
+}
+
+/* --- variables and labels --- */
+
+static bool is_label_value(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+		if (!alnum && (i == 0 || i + 1 == s.n || (c != '-' && c != '_' && c != '.')))
+			return false;
+	}
+	return s.n <= LABEL_MAX;
+}
+
+static void check_labels(struct kind_job *kj, const struct role *role, const struct pairs *labels)
+{
+	for (size_t i = 0; i < labels->list.n; i++) {
+		struct str value = pair_text(&labels->list.v[i]);
+
+		if (!is_label_value(value))
+			problem_error(&kj->job->problems, role->path,
+				      "the label %.*s of its pods would be \"%.*s\", which is no label value (at most "
+				      "%d letters, digits, '-', '_' and '.')",
+				      STR_F(labels->list.v[i].name), (int)MIN(value.n, (size_t)100), value.p,
+				      LABEL_MAX);
+	}
+}
+
+static void check_sizes(struct kind_job *kj, const struct role *role, const struct pairs *env)
+{
+	struct problems *p = &kj->job->problems;
+
+	for (size_t i = 0; i < env->list.n; i++) {
+		const struct pair *v = &env->list.v[i];
+		size_t size = v->name.n + pair_size(v) + 2;
+
+		if (size > VARIABLE_MAX)
+			problem_error(
+				p, role->path,
+				"the variable %.*s would have %zu bytes; Linux takes at most %d, so use fewer replicas",
+				STR_F(v->name), size, VARIABLE_MAX);
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(v->name, env->list.v[k].name)) {
+				problem_error(p, role->path, "the variable %.*s would be set twice", STR_F(v->name));
+				break;
+			}
+	}
+}
+
+static bool has_name(const struct pairs *env, struct str name)
+{
+	for (size_t i = 0; i < env->list.n; i++)
+		if (str_eq(env->list.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* Warns for each variable of the user's that is also derived. */
+static void check_user_env(struct kind_job *kj, const struct role *role, const struct pairs *env, const char *key,
+			   bool init)
+{
+	yyjson_val *list = json_get(json_get(role->template, "spec"), key), *c, *v;
+	struct str path = arena_printf(&kj->arena, "%.*s.template.spec.%s", STR_F(role->path), key);
+	yyjson_arr_iter it = yyjson_arr_iter_with(list), vars;
+	size_t at = 0;
+
+	while ((c = yyjson_arr_iter_next(&it))) {
+		while (at < role->n_containers && role->containers[at].init != init)
+			at++;
+		if (at >= role->n_containers || !kind_wants_env(role, &role->containers[at++]))
+			continue;
+		vars = yyjson_arr_iter_with(json_get(c, "env"));
+		while ((v = yyjson_arr_iter_next(&vars))) {
+			struct str name = json_str(json_get(v, "name"));
+
+			if (has_name(env, name))
+				problem_warning(
+					&kj->job->problems,
+					path_index(&kj->arena,
+						   arena_printf(&kj->arena, "%.*s.env",
+								STR_F(path_index(&kj->arena, path, it.idx - 1))),
+						   vars.idx - 1),
+					"sets %.*s, so the derived value is left out", STR_F(name));
+		}
+	}
+}
+
+static bool check_variables(struct kind_job *kj, size_t role, struct err *e)
+{
+	const struct role *r = &kj->job->roles[role];
+	struct pairs own;
+	struct pod_say say;
+
+	if (r->count <= 0)
+		return true;
+	for (size_t i = 0; i < r->n_containers; i++) {
+		if (!kind_container_env(kj, role, &r->containers[i], &own, e))
+			return false;
+		check_sizes(kj, r, &own);
+	}
+	if (!pod_say_begin(&say, kj, role, r->count - 1, 0, e))
+		return false;
+	check_sizes(kj, r, &say.env);
+	check_labels(kj, r, &say.labels);
+	check_user_env(kj, r, &say.env, "initContainers", true);
+	check_user_env(kj, r, &say.env, "containers", false);
+	pod_say_end(kj);
+	return true;
+}
+
+/* What once() made can be large, and a job that runs needs it no more: it is made again for the pods. */
+static void forget_once(struct kind_job *kj)
+{
+	lua_State *L = kj->kinds->sb.L;
+
+	lua_rawgeti(L, LUA_REGISTRYINDEX, kj->ref);
+	lua_pushnil(L);
+	lua_setfield(L, -2, "once");
+	lua_pop(L, 1);
+	kj->once = false;
+}
+
+bool kind_check_children(struct kind_job *kj, struct err *e)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < kj->job->n_roles; i++)
+		ok = check_names(kj, i, e);
+	/* With wrong counts or roles the variables are not worth looking at. */
+	for (size_t i = 0; ok && kj->job->problems.errors == 0 && i < kj->job->n_roles; i++)
+		ok = check_variables(kj, i, e);
+	forget_once(kj);
+	return ok;
+}

@@ -1,0 +1,132 @@
+/* What the files of src/kind share. */
+#ifndef KIND_INTERNAL_H
+#define KIND_INTERNAL_H
+
+#include "kind/schema.h"
+#include "object/object.h"
+
+/* The functions that a kind's file may define. */
+enum kind_fn { FN_READ, FN_NAMES, FN_ONCE, FN_POD, FN_CONTAINER, FN_SERVICE, FN_STATUS, FN_ADOPT, FN_COUNT };
+
+extern const char *const kind_fn_names[FN_COUNT];
+
+struct kind_column {
+	struct str name, type, path;
+};
+
+struct kind_file {
+	struct kind kind;  /* first: a struct kind is the first member of its file */
+	int fns[FN_COUNT]; /* registry; LUA_NOREF: not defined */
+	struct schema spec;
+	bool job_labels; /* the job's labels go to its pods, where absent */
+	struct kind_column *columns;
+	size_t n_columns;
+};
+
+struct kinds {
+	struct sandbox sb;
+	struct arena arena;
+	VEC(struct kind_file *) files;
+	uint64_t serial; /* of the last job that was read */
+};
+
+/* What of a role's pods is the same for all of them, prepared at the first. */
+struct pod_parts;
+
+/* A long text that is the same in all pods of a job (the cluster in TF_CONFIG), as JSON wants it. */
+struct cached_text {
+	const char *p; /* Lua's string; NULL: free */
+	size_t n;
+	int ref; /* registry: keeps Lua's string where it is */
+	struct str escaped;
+};
+
+enum { KIND_CACHED = 4, KIND_CACHE_FROM = 256 };
+
+struct kind_job {
+	struct kinds *kinds;
+	const struct kind_file *file;
+	struct arena arena;
+	struct arena scratch; /* of one call */
+	yyjson_val *object;
+	yyjson_doc *doc;	  /* the common job document; templates reach into it */
+	struct yaml_file *policy; /* that stood in an annotation */
+	struct job *job;
+	int ref;		  /* registry: the job as Lua sees it; LUA_NOREF: nothing could be read */
+	bool once;		  /* once() has run */
+	struct pod_parts **parts; /* one for each role, made at its first pod */
+	struct cached_text cached[KIND_CACHED];
+	struct buf pod_name, service_name;
+};
+
+static inline const struct kind_file *kind_file_of(const struct kind *k)
+{
+	return (const struct kind_file *)(const void *)k;
+}
+
+/* Pushes function FN, the job's table, and, unless ROLE is SIZE_MAX, the role's table and INDEX.
+   Returns the number of arguments. */
+int kind_push_call(struct kind_job *kj, enum kind_fn fn, size_t role, int32_t index);
+bool kind_call(struct kind_job *kj, enum kind_fn fn, int nargs, int nresults, struct err *e);
+/* Runs once() if it has not run for this job. */
+bool kind_once(struct kind_job *kj, struct err *e);
+/* Makes the job's table (name, roles …) after the job was read. The spec's table and read()'s second result
+   are on top of the stack, in this order; both are popped. */
+void kind_push_job(struct kind_job *kj);
+
+/* Checks names, variables and labels of the children. False with *E if the kind's code fails. */
+bool kind_check_children(struct kind_job *kj, struct err *e);
+
+/* A derived variable or a label. The value is the parts one after the other. */
+struct pair {
+	struct str name;
+	const struct str *parts;
+	size_t n_parts;
+};
+
+struct pairs {
+	VEC(struct pair) list;
+};
+
+/* How long the value is; whether it is one text (labels always are), and which. */
+size_t pair_size(const struct pair *p);
+static inline struct str pair_text(const struct pair *p)
+{
+	return p->parts[0];
+}
+
+/* What the kind says of one pod. The slices live in Lua's strings and in the job's scratch arena:
+   between begin and end there must be no other call into this kind. */
+struct pod_say {
+	struct pairs env;
+	struct pairs labels; /* sorted by name */
+	struct str hostname, scheduler;
+};
+bool pod_say_begin(struct pod_say *s, struct kind_job *kj, size_t role, int32_t index, int32_t restarts, struct err *e);
+void pod_say_end(struct kind_job *kj);
+
+/* The variables in the table on top of the stack: a list of {name, value}, or of such lists. */
+bool kind_read_env(struct kind_job *kj, struct pairs *ret, const char *what, struct err *e);
+/* The labels in the table on top of the stack, sorted. */
+bool kind_read_labels(struct kind_job *kj, struct pairs *ret, const char *what, struct err *e);
+/* Says that WHAT returned something wrong; returns false. */
+bool kind_refuse(const struct kind_job *kj, struct err *e, const char *what, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+/* The variables of container() for one container, copied into the job's arena. */
+bool kind_container_env(struct kind_job *kj, size_t role, const struct template_container *c, struct pairs *ret,
+			struct err *e);
+/* Does this container get derived variables? */
+static inline bool kind_wants_env(const struct role *role, const struct template_container *c)
+{
+	return role->env_everywhere || c->counts;
+}
+
+/* ,"ownerReferences":[…] of the job's children. */
+void kind_put_owner(const struct kind_job *kj, struct buf *out);
+/* "key":"value" */
+void kind_put_label(struct buf *out, bool *first, struct str key, struct str value);
+/* All of our own labels. */
+void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
+			 struct buf *out, bool *first);
+
+#endif

@@ -1,0 +1,248 @@
+/* The pod of one replica: the user's template, kept whole, with names, labels, owner and variables. */
+#include "kind/parts.h"
+
+void kind_put_label(struct buf *out, bool *first, struct str key, struct str value)
+{
+	if (!*first)
+		buf_putc(out, ',');
+	*first = false;
+	buf_json_str(out, key);
+	buf_putc(out, ':');
+	buf_json_str(out, value);
+}
+
+void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
+			 struct buf *out, bool *first)
+{
+	kind_put_label(out, first, STR(LABEL_UID), kj->job->uid);
+	kind_put_label(out, first, STR(LABEL_KIND), kj->job->kind);
+	kind_put_label(out, first, STR(LABEL_JOB), kj->job->name);
+	kind_put_label(out, first, STR(LABEL_ROLE), role->name);
+	buf_printf(out, ",\"" LABEL_INDEX "\":\"%d\",\"" LABEL_GENERATION "\":\"%lld\"", index, (long long)generation);
+}
+
+void kind_put_owner(const struct kind_job *kj, struct buf *out)
+{
+	const struct kind *k = &kj->file->kind;
+
+	buf_printf(out,
+		   ",\"ownerReferences\":[{\"apiVersion\":\"%.*s/%.*s\",\"kind\":\"%.*s\",\"name\":", STR_F(k->group),
+		   STR_F(k->version), STR_F(k->kind));
+	buf_json_str(out, kj->job->name);
+	buf_put(out, STR(",\"uid\":"));
+	buf_json_str(out, kj->job->uid);
+	buf_put(out, STR(",\"controller\":true,\"blockOwnerDeletion\":true}]"));
+}
+
+static bool has_pair(const struct pairs *ps, struct str name)
+{
+	for (size_t i = 0; i < ps->list.n; i++)
+		if (str_eq(ps->list.v[i].name, name))
+			return true;
+	return false;
+}
+
+static bool is_own_label(struct str key)
+{
+	static const struct str own[] = { STR_INIT(LABEL_UID),	STR_INIT(LABEL_KIND),  STR_INIT(LABEL_JOB),
+					  STR_INIT(LABEL_ROLE), STR_INIT(LABEL_INDEX), STR_INIT(LABEL_GENERATION) };
+
+	if (!str_has_prefix(key, STR(LABEL_DOMAIN)))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (str_eq(key, own[i]))
+			return true;
+	return false;
+}
+
+/* The template's, the kind's over them, ours over all. */
+static void put_labels(const struct pod_parts *parts, const struct pod_say *say, struct buf *out, bool *first)
+{
+	for (size_t i = 0; i < parts->n_labels; i++) {
+		const struct fixed_label *l = &parts->labels[i];
+
+		if (has_pair(&say->labels, l->key) || is_own_label(l->key))
+			continue;
+		if (!*first)
+			buf_putc(out, ',');
+		*first = false;
+		buf_put(out, l->text);
+	}
+	for (size_t i = 0; i < say->labels.list.n; i++)
+		if (!is_own_label(say->labels.list.v[i].name))
+			kind_put_label(out, first, say->labels.list.v[i].name, pair_text(&say->labels.list.v[i]));
+}
+
+/* --- variables --- */
+
+static struct str escape(struct str s, struct arena *a)
+{
+	struct buf b = BUF_INIT(SIZE_MAX / 2);
+	struct str ret;
+
+	buf_json_str(&b, s);
+	ret = arena_str(a, str_sub(buf_str(&b), 1, b.n - 2));
+	buf_release(&b);
+	return ret;
+}
+
+/* The escaped form of a long text that was seen before; empty: none. */
+static struct str cached(const struct kind_job *kj, struct str s)
+{
+	for (size_t i = 0; i < KIND_CACHED; i++)
+		if (kj->cached[i].p == s.p && kj->cached[i].n == s.n)
+			return kj->cached[i].escaped;
+	return STR_NONE;
+}
+
+/* Pushes S as Lua's own string if it is, by address, one that once() made. */
+static bool push_of_once(const struct kind_job *kj, struct str s)
+{
+	lua_State *L = kj->kinds->sb.L;
+
+	lua_rawgeti(L, LUA_REGISTRYINDEX, kj->ref);
+	lua_pushliteral(L, "once");
+	if (lua_rawget(L, -2) == LUA_TTABLE) {
+		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+			if (lua_type(L, -1) != LUA_TSTRING || lua_tostring(L, -1) != s.p)
+				continue;
+			lua_replace(L, -4);
+			lua_pop(L, 2);
+			return true;
+		}
+	}
+	lua_pop(L, 2);
+	return false;
+}
+
+/* Escaping the members of a large job again for each pod would be most of the work. */
+static struct str cache(struct kind_job *kj, struct str s)
+{
+	for (size_t i = 0; i < KIND_CACHED; i++) {
+		struct cached_text *c = &kj->cached[i];
+
+		if (c->p)
+			continue;
+		if (!push_of_once(kj, s))
+			return STR_NONE;
+		*c = (struct cached_text){ s.p, s.n, luaL_ref(kj->kinds->sb.L, LUA_REGISTRYINDEX),
+					   escape(s, &kj->arena) };
+		return c->escaped;
+	}
+	return STR_NONE;
+}
+
+static void put_part(struct kind_job *kj, struct str s, struct buf *out)
+{
+	struct str text = STR_NONE;
+	size_t at = out->n;
+
+	if (s.n >= KIND_CACHE_FROM) {
+		text = cached(kj, s);
+		if (!text.n)
+			text = cache(kj, s);
+	}
+	if (text.n) {
+		buf_put(out, text);
+		return;
+	}
+	/* Without the quotes: parts are put one after the other. */
+	buf_json_str(out, s);
+	if (out->overflow)
+		return;
+	memmove(out->p + at, out->p + at + 1, out->n - at - 2);
+	out->n -= 2;
+}
+
+static void put_var(struct kind_job *kj, const struct pair *v, struct buf *out)
+{
+	buf_put(out, STR("{\"name\":"));
+	buf_json_str(out, v->name);
+	buf_put(out, STR(",\"value\":\""));
+	for (size_t i = 0; i < v->n_parts; i++)
+		put_part(kj, v->parts[i], out);
+	buf_put(out, STR("\"}"));
+}
+
+static bool is_taken(const struct hole *h, struct str name)
+{
+	for (size_t i = 0; i < h->n_taken; i++)
+		if (str_eq(h->taken[i], name))
+			return true;
+	return false;
+}
+
+static void fill(struct kind_job *kj, const struct hole *h, const struct pod_say *say, struct buf *out)
+{
+	const struct pairs *sources[] = { &say->env, &h->own };
+	bool opened = !h->bare;
+
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		for (size_t k = 0; k < sources[i]->list.n; k++) {
+			const struct pair *v = &sources[i]->list.v[k];
+
+			if (is_taken(h, v->name))
+				continue;
+			buf_put(out, opened ? STR(",") : STR(",\"env\":["));
+			opened = true;
+			put_var(kj, v, out);
+		}
+	if (h->bare && opened)
+		buf_putc(out, ']');
+}
+
+/* --- the whole --- */
+
+static void put_choice(struct buf *out, const char *key, struct str chosen, struct str text)
+{
+	if (!chosen.n && !text.n)
+		return;
+	buf_printf(out, ",\"%s\":", key);
+	if (chosen.n)
+		buf_json_str(out, chosen);
+	else
+		buf_put(out, text);
+}
+
+static void put_pod(struct kind_job *kj, const struct pod_parts *parts, const struct pod_say *say, size_t role,
+		    int32_t index, int64_t generation, struct buf *out)
+{
+	bool first = true;
+
+	buf_put(out, STR("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":"));
+	buf_json_str(out, buf_str(&kj->pod_name));
+	buf_put(out, STR(",\"namespace\":"));
+	buf_json_str(out, kj->job->ns);
+	buf_put(out, STR(",\"labels\":{"));
+	put_labels(parts, say, out, &first);
+	kind_put_own_labels(kj, &kj->job->roles[role], index, generation, out, &first);
+	buf_putc(out, '}');
+	buf_put(out, parts->meta);
+	for (size_t i = 0; i < parts->n_holes; i++) {
+		buf_put(out, parts->holes[i].before);
+		fill(kj, &parts->holes[i], say, out);
+	}
+	buf_put(out, parts->rest);
+	/* The user's own host name stays; a scheduler that the job names goes before the template's. */
+	put_choice(out, "hostname", parts->hostname.n ? STR_NONE : say->hostname, parts->hostname);
+	put_choice(out, "schedulerName", say->scheduler, parts->scheduler);
+	buf_put(out, STR("}}"));
+}
+
+bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generation, int32_t restarts, struct buf *out,
+	      struct err *e)
+{
+	const struct pod_parts *parts;
+	struct kind_names names;
+	struct pod_say say;
+
+	if (kj->job->problems.errors)
+		return err_set(e, ERR_INVALID, "the job is invalid");
+	ASSERT(role < kj->job->n_roles);
+	parts = pod_parts_of(kj, role, e);
+	if (!parts || !kind_names(kj, role, index, &names, e) || !pod_say_begin(&say, kj, role, index, restarts, e))
+		return false;
+	put_pod(kj, parts, &say, role, index, generation, out);
+	pod_say_end(kj);
+	return !out->overflow || err_set(e, ERR_LIMIT, "the pod does not fit");
+}
