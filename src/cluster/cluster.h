@@ -20,7 +20,7 @@ enum verb {
 };
 
 struct request {
-	uint64_t id;         /* the caller's; comes back in the outcome */
+	uint64_t id; /* the caller's; comes back in the outcome */
 	enum verb verb;
 	enum resource resource;
 	struct str kind;     /* RES_JOB: the kind's id, TfJob.mlkube.io */
@@ -33,8 +33,8 @@ struct request {
 /* A job's object as it is stored: the kind reads its spec, the operator its status. */
 struct job_object {
 	struct meta meta;
-	struct str kind;   /* the kind's id */
-	yyjson_val *root;  /* the whole object */
+	struct str kind;  /* the kind's id */
+	yyjson_val *root; /* the whole object */
 };
 
 /* An object that somebody reports. Valid until the next call of next(). */
@@ -48,10 +48,10 @@ struct object {
 
 struct outcome {
 	uint64_t id;
-	int code;            /* HTTP's; 0: no answer came, it may or may not have been done */
-	struct str reason;   /* Kubernetes' one word: AlreadyExists, Conflict, Invalid … */
+	int code;          /* HTTP's; 0: no answer came, it may or may not have been done */
+	struct str reason; /* Kubernetes' one word: AlreadyExists, Conflict, Invalid … */
 	struct str message;
-	msec retry_after;    /* the server asked to wait this long; 0: it did not */
+	msec retry_after;     /* the server asked to wait this long; 0: it did not */
 	struct object object; /* GET, CREATE, PATCH*: what the server answered with, if `code` is 2xx */
 };
 

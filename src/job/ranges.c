@@ -126,7 +126,7 @@ struct str ranges_format(const struct ranges *r, struct arena *a)
 		const struct range *v = &r->v[i];
 		const char *comma = i ? "," : "";
 		int more = v->from == v->to ? snprintf(text + n, LONGEST, "%s%d", comma, v->from)
-					    : snprintf(text + n, LONGEST, "%s%d-%d", comma, v->from, v->to);
+		                            : snprintf(text + n, LONGEST, "%s%d-%d", comma, v->from, v->to);
 
 		n += (size_t)more;
 	}

@@ -2,16 +2,17 @@
 
 #include "base/rng.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 static void reads_what_it_writes(void **state)
 {
 	static const char *const good[] = { "", "0", "0-4", "0-4,7", "1,3,5-9,99" };
-	static const char *const bad[] = { "x", "-1", "4-2", "1,1", "1-3,2", "1-3,4", "1,", ",1", "100", "0-100", "1-", "3-x", " 1", "99999999999" };
+	static const char *const bad[] = { "x",  "-1",  "4-2",   "1,1", "1-3,2", "1-3,4", "1,",
+		                           ",1", "100", "0-100", "1-",  "3-x",   " 1",    "99999999999" };
 	struct arena a = ARENA_INIT;
 	struct ranges r = { 0 };
 

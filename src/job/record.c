@@ -17,8 +17,9 @@ static const char *const phase_names[PHASE_COUNT] = {
 };
 
 static const char *const cause_names[CAUSE_COUNT] = {
-	[CAUSE_FAILED] = "Failed",       [CAUSE_OOM_KILLED] = "OOMKilled",        [CAUSE_NODE_FAIL] = "NodeFail",
-	[CAUSE_CREATE_FAILED] = "CreateFailed", [CAUSE_DISRUPTED] = "Disrupted", [CAUSE_DELETED] = "Deleted",
+	[CAUSE_FAILED] = "Failed",       [CAUSE_OOM_KILLED] = "OOMKilled",
+	[CAUSE_NODE_FAIL] = "NodeFail",  [CAUSE_CREATE_FAILED] = "CreateFailed",
+	[CAUSE_DISRUPTED] = "Disrupted", [CAUSE_DELETED] = "Deleted",
 	[CAUSE_RESIZED] = "Resized",     [CAUSE_SUSPENDED] = "Suspended",
 };
 
@@ -159,7 +160,8 @@ static bool same_indexes(const struct record_role *a, const struct record_role *
 	if (a->n_indexes != b->n_indexes)
 		return false;
 	for (size_t i = 0; i < a->n_indexes; i++)
-		if (a->indexes[i].index != b->indexes[i].index || !same_level(&a->indexes[i].level, &b->indexes[i].level))
+		if (a->indexes[i].index != b->indexes[i].index ||
+		    !same_level(&a->indexes[i].level, &b->indexes[i].level))
 			return false;
 	return true;
 }
@@ -196,7 +198,8 @@ static bool observed(const struct record *a, const struct record *b)
 		    a->history[i].left != b->history[i].left)
 			return true;
 	for (size_t i = 0; i < CONDITION_COUNT; i++)
-		if (a->conditions[i].set != b->conditions[i].set || a->conditions[i].status != b->conditions[i].status ||
+		if (a->conditions[i].set != b->conditions[i].set ||
+		    a->conditions[i].status != b->conditions[i].status ||
 		    a->conditions[i].since != b->conditions[i].since)
 			return true;
 	return false;

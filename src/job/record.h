@@ -39,14 +39,14 @@ enum phase phase_parse(struct str s);
 
 /* Why something was started again. */
 enum cause {
-	CAUSE_FAILED,        /* a container that counts ended with a code ≠ 0 */
+	CAUSE_FAILED, /* a container that counts ended with a code ≠ 0 */
 	CAUSE_OOM_KILLED,
 	CAUSE_NODE_FAIL,
 	CAUSE_CREATE_FAILED, /* image pull and the like, for too long */
 	/* Not counted against the limit from here on. */
-	CAUSE_DISRUPTED,     /* eviction, preemption, node shutdown, rejected by the kubelet */
-	CAUSE_DELETED,       /* somebody deleted the pod */
-	CAUSE_RESIZED,       /* the number of replicas was changed */
+	CAUSE_DISRUPTED, /* eviction, preemption, node shutdown, rejected by the kubelet */
+	CAUSE_DELETED,   /* somebody deleted the pod */
+	CAUSE_RESIZED,   /* the number of replicas was changed */
 	CAUSE_SUSPENDED,
 	CAUSE_COUNT
 };
@@ -78,14 +78,14 @@ struct index_level {
 
 struct record_role {
 	struct str name;
-	int32_t count;     /* the size that the members' environment speaks of; -1: not known */
+	int32_t count; /* the size that the members' environment speaks of; -1: not known */
 	struct level level;
-	bool drain;        /* a restart of this role waits for its old pods to go */
+	bool drain; /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
-	int32_t counted;   /* what the limit looks at: this role's counted restarts */
+	int32_t counted;                 /* what the limit looks at: this role's counted restarts */
 	struct ranges completed, failed; /* in this generation */
-	struct ranges seen; /* replicas whose pod of this generation was there */
-	struct ranges ran;  /* replicas that ran once, in any generation; kept until the job's `running` is set */
+	struct ranges seen;              /* replicas whose pod of this generation was there */
+	struct ranges ran; /* replicas that ran once, in any generation; kept until the job's `running` is set */
 	struct index_level *indexes; /* sorted by index, sparse */
 	size_t n_indexes, cap_indexes;
 	struct counts now;
@@ -93,7 +93,7 @@ struct record_role {
 
 /* Which replica was the last that made something start again, for people. */
 struct last_restart {
-	msec at;           /* 0: none */
+	msec at; /* 0: none */
 	enum cause cause;
 	struct str role;
 	int32_t index;
@@ -111,7 +111,7 @@ enum condition { CONDITION_RUNNING, CONDITION_SUSPENDED, CONDITION_COMPLETE, CON
 const char *condition_name(enum condition c);
 
 struct condition_state {
-	bool set;    /* was it ever written */
+	bool set; /* was it ever written */
 	bool status;
 	msec since;
 };
@@ -120,16 +120,16 @@ struct record {
 	int32_t version;
 	int64_t observed_generation;
 	enum phase phase;
-	enum phase outcome;  /* final phase that was decided; set once, never changed */
-	struct str why;      /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
-	struct str reason;   /* one line for people */
+	enum phase outcome;       /* final phase that was decided; set once, never changed */
+	struct str why;           /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
+	struct str reason;        /* one line for people */
 	msec start, running, end; /* first look; all replicas seen running; outcome decided */
-	msec creating_since; /* since when replicas are being brought up; 0: they all run */
-	struct level level;  /* of the job */
-	bool drain;          /* a restart of the job waits for all old pods to go */
-	bool restarting;     /* since a restart, until all replicas run again */
+	msec creating_since;      /* since when replicas are being brought up; 0: they all run */
+	struct level level;       /* of the job */
+	bool drain;               /* a restart of the job waits for all old pods to go */
+	bool restarting;          /* since a restart, until all replicas run again */
 	bool suspended;
-	int32_t restarts;    /* how often something was started again; edits and suspensions are none */
+	int32_t restarts; /* how often something was started again; edits and suspensions are none */
 	struct last_restart last;
 	struct phase_span history[PHASE_COUNT]; /* one for each phase, in the order of entering */
 	size_t n_history;

@@ -49,9 +49,9 @@ static const struct {
 	const char *key;
 	size_t offset;
 } count_fields[] = {
-	{ "pending", offsetof(struct counts, pending) },     { "scheduled", offsetof(struct counts, scheduled) },
-	{ "active", offsetof(struct counts, active) },       { "succeeded", offsetof(struct counts, succeeded) },
-	{ "failed", offsetof(struct counts, failed) },       { "restarting", offsetof(struct counts, restarting) },
+	{ "pending", offsetof(struct counts, pending) }, { "scheduled", offsetof(struct counts, scheduled) },
+	{ "active", offsetof(struct counts, active) },   { "succeeded", offsetof(struct counts, succeeded) },
+	{ "failed", offsetof(struct counts, failed) },   { "restarting", offsetof(struct counts, restarting) },
 	{ "ready", offsetof(struct counts, ready) },
 };
 
@@ -363,7 +363,8 @@ static void read_history(struct reader *in, yyjson_val *list, struct record *r)
 			bad(in, "history");
 			return;
 		}
-		r->history[r->n_history++] = (struct phase_span){ p, get_time(in, one, "entered"), get_time(in, one, "left") };
+		r->history[r->n_history++] =
+			(struct phase_span){ p, get_time(in, one, "entered"), get_time(in, one, "left") };
 	}
 }
 
@@ -374,7 +375,7 @@ static void read_conditions(struct reader *in, yyjson_val *obj, struct record *r
 
 		if (one)
 			r->conditions[i] = (struct condition_state){ true, yyjson_is_true(json_get(one, "status")),
-								     get_time(in, one, "since") };
+				                                     get_time(in, one, "since") };
 	}
 }
 
@@ -416,8 +417,8 @@ struct record *record_read(yyjson_val *val, struct arena *a, struct err *e)
 	}
 	if (version > RECORD_VERSION) {
 		err_set(e, ERR_INVALID,
-			"status.dlOperator has version %lld, this operator knows %d: a newer one must serve this job",
-			(long long)version, RECORD_VERSION);
+		        "status.dlOperator has version %lld, this operator knows %d: a newer one must serve this job",
+		        (long long)version, RECORD_VERSION);
 		return NULL;
 	}
 	r = arena_new(a, struct record);

@@ -1,10 +1,11 @@
+/* The record: what is a change (record.c), and its JSON (record_json.c). */
 #include "job/record.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 /* Every field set to something. */
 static struct record *full(struct arena *a)
@@ -31,7 +32,8 @@ static struct record *full(struct arena *a)
 		.last = { t + 5000, CAUSE_OOM_KILLED, STR("worker"), 1, 137, SCOPE_ROLE },
 		.history = { { PHASE_PENDING, t, t + 1000 }, { PHASE_TERMINATING, t + 1000, 0 } },
 		.n_history = 2,
-		.conditions = { [CONDITION_RUNNING] = { true, false, t + 6000 }, [CONDITION_FAILED] = { true, true, t + 7000 } },
+		.conditions = { [CONDITION_RUNNING] = { true, false, t + 6000 },
+		                [CONDITION_FAILED] = { true, true, t + 7000 } },
 		.n_roles = 2,
 	};
 	r->roles = arena_array(a, struct record_role, 2);
@@ -110,11 +112,11 @@ static void changes(void **state)
 	struct record *r = full(&a), *c;
 
 	(void)state;
-#define CHANGED(want, ...) \
-	do { \
-		c = record_copy(r, &a); \
-		__VA_ARGS__; \
-		assert_int_equal(record_compare(r, c), want); \
+#define CHANGED(want, ...)                                                                                             \
+	do {                                                                                                           \
+		c = record_copy(r, &a);                                                                                \
+		__VA_ARGS__;                                                                                           \
+		assert_int_equal(record_compare(r, c), want);                                                          \
 	} while (0)
 	CHANGED(CHANGE_NONE, (void)0);
 	CHANGED(CHANGE_DURABLE, c->outcome = PHASE_SUCCEEDED);

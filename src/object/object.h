@@ -22,8 +22,8 @@ struct meta {
 	struct str rv;        /* resourceVersion: opaque, only compared for equality */
 	struct str owner_uid; /* of the controller that owns it; empty: nobody */
 	msec created;
-	msec deleted;         /* deletionTimestamp; 0: nobody asked for it */
-	int32_t grace;        /* deletionGracePeriodSeconds, with `deleted` */
+	msec deleted;  /* deletionTimestamp; 0: nobody asked for it */
+	int32_t grace; /* deletionGracePeriodSeconds, with `deleted` */
 };
 
 enum container_state { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
@@ -32,9 +32,9 @@ struct container {
 	struct str name;
 	enum container_state state;
 	bool init;
-	int32_t exit_code;   /* TERMINATED */
-	msec finished;       /* TERMINATED */
-	struct str reason;   /* of the state: OOMKilled, ImagePullBackOff … */
+	int32_t exit_code; /* TERMINATED */
+	msec finished;     /* TERMINATED */
+	struct str reason; /* of the state: OOMKilled, ImagePullBackOff … */
 	struct str message;
 };
 
@@ -46,13 +46,13 @@ struct pod {
 	int32_t index;            /* from our label; -1: missing or not a number */
 	int64_t generation;       /* from our label */
 	enum pod_phase phase;
-	struct str node;          /* spec.nodeName; empty: not scheduled yet */
-	struct str reason;        /* status.reason: Evicted, DeadlineExceeded … */
-	struct str message;       /* status.message, or why it cannot be scheduled */
-	msec started;             /* status.startTime */
-	bool ready;               /* condition Ready */
-	bool disrupted;           /* condition DisruptionTarget is True */
-	bool gone;                /* its DELETED event was seen; this is its last state */
+	struct str node;    /* spec.nodeName; empty: not scheduled yet */
+	struct str reason;  /* status.reason: Evicted, DeadlineExceeded … */
+	struct str message; /* status.message, or why it cannot be scheduled */
+	msec started;       /* status.startTime */
+	bool ready;         /* condition Ready */
+	bool disrupted;     /* condition DisruptionTarget is True */
+	bool gone;          /* its DELETED event was seen; this is its last state */
 	const struct container *containers;
 	size_t n_containers;
 };

@@ -6,7 +6,8 @@ static void delays(void **state)
 	static const struct {
 		int32_t streak;
 		msec seconds;
-	} table[] = { { 0, 0 }, { 1, 0 }, { 2, 10 }, { 3, 20 }, { 4, 40 }, { 6, 160 }, { 7, 300 }, { 8, 300 }, { INT32_MAX, 300 } };
+	} table[] = { { 0, 0 },   { 1, 0 },   { 2, 10 },  { 3, 20 },         { 4, 40 },
+		      { 6, 160 }, { 7, 300 }, { 8, 300 }, { INT32_MAX, 300 } };
 	const struct restart none = { .backoff_initial = 0, .backoff_max = 300 };
 	const struct restart high = { .backoff_initial = 500, .backoff_max = 300 };
 

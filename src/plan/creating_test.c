@@ -17,8 +17,8 @@ static struct t *waiting(const char *reason, enum restart_policy policy)
 static void every_reason_is_told_at_once(void **state)
 {
 	static const char *const reasons[] = {
-		"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "ErrImageNeverPull", "RegistryUnavailable",
-		"CreateContainerError", "CreateContainerConfigError", "RunContainerError",
+		"ErrImagePull",        "ImagePullBackOff",     "ImageInspectError",          "ErrImageNeverPull",
+		"RegistryUnavailable", "CreateContainerError", "CreateContainerConfigError", "RunContainerError",
 	};
 
 	(void)state;
@@ -55,7 +55,9 @@ static void after_a_quarter_of_an_hour_it_has_failed(void **state)
 	static const struct {
 		enum restart_policy policy;
 		bool restart;
-	} table[] = { { RESTART_ALWAYS, true }, { RESTART_ON_FAILURE, true }, { RESTART_NEVER, false },
+	} table[] = { { RESTART_ALWAYS, true },
+		      { RESTART_ON_FAILURE, true },
+		      { RESTART_NEVER, false },
 		      { RESTART_EXIT_CODE, false } };
 
 	(void)state;
@@ -151,7 +153,7 @@ static void unschedulable_is_told(void **state)
 	t_settle(t);
 	assert_phase(t, "Pending");
 	assert_string_equal(t_reason(t), "waits for worker-0 (and 1 more) to be scheduled: 0/3 nodes are available: "
-					 "insufficient nvidia.com/gpu");
+	                                 "insufficient nvidia.com/gpu");
 	t_free(t);
 }
 

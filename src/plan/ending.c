@@ -141,7 +141,7 @@ static struct str mixed_line(const struct world *w)
 		lost += t.given_up;
 	}
 	return arena_printf(w->a, "%d replicas completed and %d failed, so the job can no longer complete%s%.*s", done,
-			    lost, first.n ? "; " : "", STR_F(first));
+	                    lost, first.n ? "; " : "", STR_F(first));
 }
 
 void ending_set(struct world *w, enum phase outcome, struct str why, struct str reason)
@@ -185,7 +185,7 @@ bool ending_check(struct world *w)
 	if (fail.now) {
 		/* An edit of the policies can end a job by a failure of long ago. */
 		ending_set(w, failed_phase(w), w->lost_why.n ? w->lost_why : STR("Failed"),
-			   w->lost_text.n ? w->lost_text : STR("replicas failed and may not be restarted"));
+		           w->lost_text.n ? w->lost_text : STR("replicas failed and may not be restarted"));
 		return true;
 	}
 	if (stuck(w, &complete, &fail)) {

@@ -1,3 +1,4 @@
+/* Endings by policy (ending.c) and from outside (external.c). */
 #include "plan/testing.h"
 
 static struct t *running(int32_t ps, int32_t workers)
@@ -70,7 +71,8 @@ static void policies(void **state)
 				t_exit(t, "worker", k, table[i].workers[k] == 'f');
 		t_settle(t);
 		if (t->record->outcome != table[i].outcome)
-			fail_msg("row %zu: %s instead of %s", i, phase_name(t->record->outcome), phase_name(table[i].outcome));
+			fail_msg("row %zu: %s instead of %s", i, phase_name(t->record->outcome),
+			         phase_name(table[i].outcome));
 		t_free(t);
 	}
 }
@@ -206,7 +208,7 @@ static void endings_from_outside(void **state)
 		enum external_end external;
 		enum phase phase;
 	} table[] = {
-		{ EXTERNAL_PREEMPTED, PHASE_PREEMPTED }, { EXTERNAL_FAILED, PHASE_FAILED },
+		{ EXTERNAL_PREEMPTED, PHASE_PREEMPTED },     { EXTERNAL_FAILED, PHASE_FAILED },
 		{ EXTERNAL_NODE_FAILED, PHASE_NODE_FAILED }, { EXTERNAL_SUCCEEDED, PHASE_SUCCEEDED },
 		{ EXTERNAL_TIMED_OUT, PHASE_TIMED_OUT },
 	};

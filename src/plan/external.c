@@ -21,6 +21,6 @@ bool external_check(struct world *w)
 	if (job->external == EXTERNAL_NONE)
 		return false;
 	ending_set(w, endings[job->external].phase, str_c(endings[job->external].why),
-		   message.n ? arena_printf(w->a, "by annotation: %.*s", STR_F(message)) : STR("by annotation"));
+	           message.n ? arena_printf(w->a, "by annotation: %.*s", STR_F(message)) : STR("by annotation"));
 	return true;
 }

@@ -3,8 +3,10 @@
 
 /* The kubelet and the control plane take a pod away without its own fault. */
 static const char *const disruption_reasons[] = {
-	"Evicted",  "Preempting", "Preempted", "Shutdown", "NodeShutdown", "Terminated", "NodeLost",
-	"NodeAffinity", "UnexpectedAdmissionError", "TaintToleration",
+	"Evicted",         "Preempting",   "Preempted",
+	"Shutdown",        "NodeShutdown", "Terminated",
+	"NodeLost",        "NodeAffinity", "UnexpectedAdmissionError",
+	"TaintToleration",
 };
 
 static bool is_disruption(const struct pod *pod)
@@ -61,7 +63,7 @@ struct tally {
 	int counting, ended, bad;
 	int32_t exit_code; /* the first bad one */
 	bool oom;
-	msec finished;     /* the last */
+	msec finished; /* the last */
 };
 
 static struct tally tally_of(const struct role *role, const struct pod *pod)
@@ -114,7 +116,7 @@ struct pod_result pod_result(const struct role *role, const struct pod *pod)
 	if (pod->phase == POD_FAILED) {
 		init = failed_init(pod);
 		return failure(t.oom ? CAUSE_OOM_KILLED : CAUSE_FAILED, init ? init->exit_code : t.exit_code,
-			       init ? init->finished : t.finished);
+		               init ? init->finished : t.finished);
 	}
 	return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0 };
 }

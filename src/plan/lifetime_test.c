@@ -1,4 +1,4 @@
-/* Time limits, clean-up, time to live, suspend and resume, edits. */
+/* Time limits (deadline.c), clean-up and time to live (cleanup.c), suspend.c, edits (edit.c). */
 #include "plan/testing.h"
 
 static struct t *running(void)

@@ -9,18 +9,18 @@
 
 #include "base/map.h"
 #include "job/job.h"
-#include "object/object.h"
 #include "job/record.h"
+#include "object/object.h"
 
 /* What whoever runs the operator may set. */
 struct plan_config {
-	msec node_grace;          /* a node must be NotReady this long; 40 s */
-	msec node_outage_wait;    /* … or this long, when most nodes are; 10 min */
-	msec force_delete_after;  /* a pod on a failed node is force-deleted after this; 5 min */
+	msec node_grace;              /* a node must be NotReady this long; 40 s */
+	msec node_outage_wait;        /* … or this long, when most nodes are; 10 min */
+	msec force_delete_after;      /* a pod on a failed node is force-deleted after this; 5 min */
 	msec creating_restart_period; /* restart pods that cannot be created while a job is younger; 0 */
-	msec creating_duration;   /* … once they have been trying this long; 15 min */
-	bool creating_failed;     /* after that they have failed; true */
-	msec status_interval;     /* between writes of what can be observed; 1 s */
+	msec creating_duration;       /* … once they have been trying this long; 15 min */
+	bool creating_failed;         /* after that they have failed; true */
+	msec status_interval;         /* between writes of what can be observed; 1 s */
 };
 
 extern const struct plan_config plan_config_default;
@@ -50,26 +50,26 @@ struct fleet {
 
 struct plan_input {
 	const struct job *job;
-	const struct record *record; /* NULL: none yet */
+	const struct record *record;   /* NULL: none yet */
 	const struct pod *const *pods; /* of this job's UID, gone ones included */
 	size_t n_pods;
 	const struct service *const *services;
 	size_t n_services;
-	const struct fleet *fleet;   /* NULL: nodes are not known, node failure is not looked at */
+	const struct fleet *fleet; /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
 	struct refusal refusal;
 	msec now;
-	msec status_written;         /* when the status was last written; 0: not by this process */
+	msec status_written; /* when the status was last written; 0: not by this process */
 };
 
 enum action_type {
 	/* In the order in which they are carried out. */
-	ACT_GET_NODE,       /* is it gone? put the answer into the nodes */
+	ACT_GET_NODE, /* is it gone? put the answer into the nodes */
 	ACT_DELETE_POD,
 	ACT_DELETE_SERVICE,
 	ACT_CREATE_SERVICE,
 	ACT_CREATE_POD,
-	ACT_DELETE_JOB,     /* its time to live is over */
+	ACT_DELETE_JOB, /* its time to live is over */
 	ACT_COUNT
 };
 
@@ -87,8 +87,8 @@ struct plan {
 	struct action *actions; /* empty if `write` is CHANGE_DURABLE: record first, then act */
 	size_t n_actions;
 	const struct record *record; /* what the status shall say */
-	enum change write;      /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */
-	msec wake;              /* look again then, though nothing happens; NEVER: no need */
+	enum change write;           /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */
+	msec wake;                   /* look again then, though nothing happens; NEVER: no need */
 };
 
 /* Plans one job. Everything in the result lives in A or in the input. */

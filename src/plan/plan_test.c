@@ -1,4 +1,5 @@
-/* The pass as a whole: first look, order, refusals, invalid and dying jobs, what is written when. */
+/* The pass as a whole: first look and order (children.c), refusals (refusal.c), phases and counts
+   (phase.c), the line (reason.c), sorting (world.c), invalid and dying jobs, what is written when. */
 #include "plan/testing.h"
 
 static void first_look(void **state)
@@ -184,9 +185,17 @@ static void refusal_codes(void **state)
 		const char *reason;
 		enum refusal_kind kind;
 	} table[] = {
-		{ 201, "", REFUSED_NOT }, { 400, "", REFUSED_INVALID }, { 422, "", REFUSED_INVALID }, { 403, "", REFUSED_QUOTA },
-		{ 404, "", REFUSED_SERVER }, { 409, "AlreadyExists", REFUSED_FOREIGN }, { 409, "Conflict", REFUSED_SERVER },
-		{ 429, "", REFUSED_SERVER }, { 500, "", REFUSED_SERVER }, { 503, "", REFUSED_SERVER }, { 0, "", REFUSED_NOT },
+		{ 201, "", REFUSED_NOT },
+		{ 400, "", REFUSED_INVALID },
+		{ 422, "", REFUSED_INVALID },
+		{ 403, "", REFUSED_QUOTA },
+		{ 404, "", REFUSED_SERVER },
+		{ 409, "AlreadyExists", REFUSED_FOREIGN },
+		{ 409, "Conflict", REFUSED_SERVER },
+		{ 429, "", REFUSED_SERVER },
+		{ 500, "", REFUSED_SERVER },
+		{ 503, "", REFUSED_SERVER },
+		{ 0, "", REFUSED_NOT },
 	};
 
 	(void)state;

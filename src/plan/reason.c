@@ -18,7 +18,7 @@ struct str reason_clip(struct str s)
 
 /* The first replica that stands so, and how many do. */
 static const struct replica *first_with(const struct world *w, enum verdict verdict, const struct role_view **role,
-					int32_t *n)
+                                        int32_t *n)
 {
 	const struct replica *first = NULL;
 
@@ -72,7 +72,7 @@ static struct str last_line(const struct world *w)
 		return arena_printf(w->a, "%s", cause_name(l->cause));
 	if (l->exit_code >= 0)
 		return arena_printf(w->a, "%.*s-%d %s with code %d", STR_F(l->role), l->index, cause_name(l->cause),
-				    l->exit_code);
+		                    l->exit_code);
 	return arena_printf(w->a, "%.*s-%d %s", STR_F(l->role), l->index, cause_name(l->cause));
 }
 
@@ -96,7 +96,7 @@ static struct str pending_line(const struct world *w, const struct role_view *v,
 	struct str name = name_of(w, v, rep), why = reason_clip(rep->pod->message);
 
 	return arena_printf(w->a, "waits for %.*s%.*s to be scheduled%s%.*s", STR_F(name), STR_F(more(w, n)),
-			    why.n ? ": " : "", STR_F(why));
+	                    why.n ? ": " : "", STR_F(why));
 }
 
 /* Of those that are scheduled, one that has a problem explains more than one that is only slow. */
@@ -114,7 +114,7 @@ static struct str scheduled_line(const struct world *w, const struct role_view *
 				continue;
 			text = reason_clip(c->message);
 			return arena_printf(w->a, "%.*s: %.*s%s%.*s", STR_F(name_of(w, u, one)), STR_F(c->reason),
-					    text.n ? ": " : "", STR_F(text));
+			                    text.n ? ": " : "", STR_F(text));
 		}
 	}
 	return arena_printf(w->a, "waits for %.*s%.*s to start", STR_F(name_of(w, v, rep)), STR_F(more(w, n)));

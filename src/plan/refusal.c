@@ -37,7 +37,7 @@ bool refusal_check(struct world *w)
 	if (r->kind != REFUSED_INVALID)
 		return false;
 	ending_set(w, PHASE_FAILED, STR("Refused"),
-		   arena_printf(w->a, "the API server refuses the pods or services: %.*s",
-				STR_F(reason_clip(r->message))));
+	           arena_printf(w->a, "the API server refuses the pods or services: %.*s",
+	                        STR_F(reason_clip(r->message))));
 	return true;
 }

@@ -69,7 +69,7 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 }
 
 bool restart_allowed(const struct world *w, const struct role_view *v, const struct replica *rep, struct str *why,
-		     struct str *text)
+                     struct str *text)
 {
 	const struct restart *r = &v->role->restart;
 	struct str name = replica_name(w->a, v->role, (int32_t)(rep - v->replicas)), what = what_happened(w->a, rep);
@@ -84,15 +84,15 @@ bool restart_allowed(const struct world *w, const struct role_view *v, const str
 
 		*why = str_c(cause_name(rep->cause));
 		*text = arena_printf(w->a, "%.*s %.*s; %s %s", STR_F(name), STR_F(what),
-				     policy_has_codes(r->policy) && code ? "that is permanent under restart policy"
-									 : "not restarted under policy",
-				     restart_policy_name(r->policy));
+		                     policy_has_codes(r->policy) && code ? "that is permanent under restart policy"
+		                                                         : "not restarted under policy",
+		                     restart_policy_name(r->policy));
 		return false;
 	}
 	if (cause_counted(rep->cause) && r->limit >= 0 && v->rec->counted >= r->limit) {
 		*why = STR("RestartLimit");
 		*text = arena_printf(w->a, "%.*s %.*s; the restart limit of %d is reached", STR_F(name), STR_F(what),
-				     r->limit);
+		                     r->limit);
 		return false;
 	}
 	return true;
@@ -129,7 +129,7 @@ static void raise_job(struct world *w, enum cause cause)
 }
 
 void restart_raise(struct world *w, enum scope scope, enum cause cause, struct role_view *v, int32_t index,
-		   int32_t exit_code)
+                   int32_t exit_code)
 {
 	struct record *next = w->next;
 	struct level *level = &next->level;

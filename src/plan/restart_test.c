@@ -21,12 +21,9 @@ static void policies_and_causes(void **state)
 		enum restart_policy policy;
 		bool failed, listed_code, node;
 	} table[] = {
-		{ RESTART_NEVER, false, false, false },
-		{ RESTART_ALWAYS, true, true, true },
-		{ RESTART_ON_FAILURE, true, true, false },
-		{ RESTART_ON_NODE_FAIL, false, false, true },
-		{ RESTART_EXIT_CODE, false, true, false },
-		{ RESTART_ON_NODE_FAIL_WITH_EXIT_CODE, false, true, true },
+		{ RESTART_NEVER, false, false, false },    { RESTART_ALWAYS, true, true, true },
+		{ RESTART_ON_FAILURE, true, true, false }, { RESTART_ON_NODE_FAIL, false, false, true },
+		{ RESTART_EXIT_CODE, false, true, false }, { RESTART_ON_NODE_FAIL_WITH_EXIT_CODE, false, true, true },
 	};
 
 	(void)state;
@@ -46,7 +43,9 @@ static void policies_and_causes(void **state)
 			}
 			t_settle(t);
 			assert_int_equal(t->record->restarts, want);
-			assert_int_equal(t->record->outcome, want ? PHASE_NONE : cause == 2 ? PHASE_NODE_FAILED : PHASE_FAILED);
+			assert_int_equal(t->record->outcome, want         ? PHASE_NONE
+			                                     : cause == 2 ? PHASE_NODE_FAILED
+			                                                  : PHASE_FAILED);
 			t_free(t);
 		}
 	}

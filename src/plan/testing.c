@@ -140,8 +140,11 @@ struct t_pod *t_pod_add(struct t *t, const char *role, int32_t index, int64_t ge
 	snprintf(p->uid, sizeof(p->uid), "pod-%d", ++serial);
 	p->containers[0].name = STR("main");
 	p->pod = (struct pod){
-		.meta = { .ns = t->job.ns, .name = str_c(p->name), .uid = str_c(p->uid), .owner_uid = t->job.uid,
-			  .created = t->now },
+		.meta = { .ns = t->job.ns,
+		          .name = str_c(p->name),
+		          .uid = str_c(p->uid),
+		          .owner_uid = t->job.uid,
+		          .created = t->now },
 		.job_uid = t->job.uid,
 		.role = str_c(role),
 		.index = index,
@@ -214,8 +217,9 @@ static void create(struct t *t, const struct action *act)
 		t->created++;
 		return;
 	}
-	t->services[t->n_services++] =
-		(struct service){ .meta = { .uid = STR("s") }, .job_uid = t->job.uid, .role = role->name, .index = act->index };
+	t->services[t->n_services++] = (struct service){
+		.meta = { .uid = STR("s") }, .job_uid = t->job.uid, .role = role->name, .index = act->index
+	};
 	t->services_created++;
 }
 

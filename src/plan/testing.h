@@ -5,9 +5,9 @@
 
 #include "plan/world.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 
 #include <cmocka.h>
@@ -34,7 +34,7 @@ struct t {
 	struct plan_config config;
 	struct refusal refusal;
 	msec now, status_written;
-	struct plan plan;      /* the last one */
+	struct plan plan; /* the last one */
 	int created, deleted, forced, services_created, services_deleted, jobs_deleted, nodes_asked, writes;
 };
 
@@ -73,10 +73,10 @@ const char *t_reason(const struct t *t);
 size_t t_actions(const struct t *t, enum action_type type);
 
 #define assert_phase(t, want) assert_string_equal(t_phase(t), want)
-#define assert_contains(text, want) \
-	do { \
-		if (!strstr((text), (want))) \
-			fail_msg("\"%s\" does not contain \"%s\"", (text), (want)); \
+#define assert_contains(text, want)                                                                                    \
+	do {                                                                                                           \
+		if (!strstr((text), (want)))                                                                           \
+			fail_msg("\"%s\" does not contain \"%s\"", (text), (want));                                    \
 	} while (0)
 
 #endif

@@ -29,8 +29,8 @@ static struct record *align(struct world *w, const struct record *r)
 	for (size_t i = 0; i < w->job->n_roles; i++) {
 		const struct role *role = &w->job->roles[i];
 		const struct record_role *rr = i < c->n_roles && str_eq(c->roles[i].name, role->name)
-						       ? &c->roles[i]
-						       : record_role_of(c, role->name);
+		                                       ? &c->roles[i]
+		                                       : record_role_of(c, role->name);
 
 		if (rr) {
 			roles[i] = *rr;

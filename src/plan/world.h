@@ -24,8 +24,8 @@ struct replica {
 	enum cause cause;
 	int32_t exit_code; /* -1: none */
 	msec finished;
-	bool hopeless;     /* can never work as it is: no restart, whatever the policy */
-	bool insist;       /* a restart, whatever the policy; the limit holds */
+	bool hopeless; /* can never work as it is: no restart, whatever the policy */
+	bool insist;   /* a restart, whatever the policy; the limit holds */
 	/* An older pod of this replica is still there: its name is taken. */
 	bool blocked;
 };
@@ -41,14 +41,14 @@ struct world {
 	const struct plan_input *in;
 	struct arena *a;
 	const struct job *job;
-	const struct record *base; /* the record as it was, in the job's order of roles */
-	struct record *next;       /* … as it shall be */
-	bool roles_changed;        /* the record knows other roles than the job has */
-	struct role_view *roles;   /* as many as the job has */
-	VEC(const struct pod *) doomed;             /* pods that must go; none is gone */
+	const struct record *base;      /* the record as it was, in the job's order of roles */
+	struct record *next;            /* … as it shall be */
+	bool roles_changed;             /* the record knows other roles than the job has */
+	struct role_view *roles;        /* as many as the job has */
+	VEC(const struct pod *) doomed; /* pods that must go; none is gone */
 	VEC(const struct service *) doomed_services;
-	int32_t n_old;             /* of all roles that count */
-	bool raised;               /* a generation was: what is sorted here belongs to the one before */
+	int32_t n_old; /* of all roles that count */
+	bool raised;   /* a generation was: what is sorted here belongs to the one before */
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
@@ -101,13 +101,13 @@ msec backoff_until(const struct world *w, const struct role_view *v, int32_t ind
 /* restart.c */
 /* May this failed replica start again? If not, *WHY is one word and *TEXT the reason for people. */
 bool restart_allowed(const struct world *w, const struct role_view *v, const struct replica *rep, struct str *why,
-		     struct str *text);
+                     struct str *text);
 /* Decides for every failed replica: raises generations in next, or gives replicas up. */
 void restart_apply(struct world *w);
 void restart_give_up(struct world *w);
 /* Raises one generation. ROLE is NULL for a restart that no replica caused. */
 void restart_raise(struct world *w, enum scope scope, enum cause cause, struct role_view *v, int32_t index,
-		   int32_t exit_code);
+                   int32_t exit_code);
 /* The same for replicas that do not count: they are always started again. */
 void restart_aux(struct world *w);
 

@@ -1,0 +1,216 @@
+/* What a pod's state means for its replica. */
+#include "plan/testing.h"
+
+static const struct template_container two[] = { { .name = STR_INIT("setup"), .init = true },
+	                                         { .name = STR_INIT("main"), .counts = true },
+	                                         { .name = STR_INIT("sidecar") } };
+
+static struct role plain_role(void)
+{
+	return (struct role){ .name = STR("worker"),
+		              .count = 1,
+		              .match = MATCH_NAME,
+		              .match_text = STR("main"),
+		              .containers = two,
+		              .n_containers = ARRAY_LEN(two) };
+}
+
+#define RUNS(n)                                                                                                        \
+	{                                                                                                              \
+		.name = STR_INIT(n), .state = CONTAINER_RUNNING                                                        \
+	}
+#define WAITS(n)                                                                                                       \
+	{                                                                                                              \
+		.name = STR_INIT(n), .state = CONTAINER_WAITING                                                        \
+	}
+#define ENDED(n, code)                                                                                                 \
+	{                                                                                                              \
+		.name = STR_INIT(n), .state = CONTAINER_TERMINATED, .exit_code = (code), .finished = 5                 \
+	}
+#define INIT(n, code)                                                                                                  \
+	{                                                                                                              \
+		.name = STR_INIT(n), .state = CONTAINER_TERMINATED, .init = true, .exit_code = (code)                  \
+	}
+#define OOM(n)                                                                                                         \
+	{                                                                                                              \
+		.name = STR_INIT(n), .state = CONTAINER_TERMINATED, .exit_code = 137, .reason = STR_INIT("OOMKilled")  \
+	}
+#define NOTHING                                                                                                        \
+	{                                                                                                              \
+		.name = { NULL, 0 }                                                                                    \
+	}
+
+static void results(void **state)
+{
+	static const struct {
+		enum pod_phase phase;
+		const char *reason; /* of the pod */
+		bool disrupted;
+		struct container c[3];
+		enum result result;
+		enum cause cause;
+		int32_t code;
+	} table[] = {
+		/* the container that counts decides, whatever a sidecar does */
+		{ POD_RUNNING, "", false, { ENDED("main", 0), RUNS("sidecar") }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
+		{ POD_RUNNING, "", false, { ENDED("main", 3), RUNS("sidecar") }, RESULT_FAILURE, CAUSE_FAILED, 3 },
+		{ POD_RUNNING, "", false, { RUNS("main"), ENDED("sidecar", 3) }, RESULT_NONE, CAUSE_FAILED, -1 },
+		{ POD_FAILED, "", false, { ENDED("main", 0), ENDED("sidecar", 1) }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
+		/* no container status at all */
+		{ POD_PENDING, "", false, { NOTHING }, RESULT_NONE, CAUSE_FAILED, -1 },
+		{ POD_SUCCEEDED, "", false, { NOTHING }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
+		{ POD_FAILED, "", false, { NOTHING }, RESULT_FAILURE, CAUSE_FAILED, -1 },
+		{ POD_FAILED, "Evicted", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_FAILED, "OutOfpods", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_FAILED, "NodeAffinity", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		/* an init container failed */
+		{ POD_FAILED, "", false, { INIT("setup", 9), WAITS("main") }, RESULT_FAILURE, CAUSE_FAILED, 9 },
+		{ POD_PENDING, "", false, { INIT("setup", 0), WAITS("main") }, RESULT_NONE, CAUSE_FAILED, -1 },
+		/* told by condition and reason first, also when a code is there */
+		{ POD_FAILED, "Evicted", false, { ENDED("main", 137) }, RESULT_FAILURE, CAUSE_DISRUPTED, 137 },
+		{ POD_FAILED, "", true, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_RUNNING,
+		  "",
+		  true,
+		  { ENDED("main", 137), RUNS("sidecar") },
+		  RESULT_FAILURE,
+		  CAUSE_DISRUPTED,
+		  137 },
+		{ POD_RUNNING, "", true, { ENDED("main", 0), RUNS("sidecar") }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
+		{ POD_FAILED, "DeadlineExceeded", false, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_FAILED, -1 },
+		{ POD_FAILED, "", false, { OOM("main") }, RESULT_FAILURE, CAUSE_OOM_KILLED, 137 },
+		{ POD_FAILED, "", false, { OOM("main"), WAITS("x") }, RESULT_FAILURE, CAUSE_OOM_KILLED, 137 },
+		/* made from an earlier template: the only container counts; of several, the one with the name */
+		{ POD_FAILED, "", false, { ENDED("other", 4) }, RESULT_FAILURE, CAUSE_FAILED, 4 },
+		{ POD_RUNNING, "", false, { ENDED("other", 4), RUNS("another") }, RESULT_NONE, CAUSE_FAILED, -1 },
+	};
+	struct role role = plain_role();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct pod pod = { .phase = table[i].phase,
+			           .reason = str_c(table[i].reason),
+			           .disrupted = table[i].disrupted,
+			           .containers = table[i].c };
+		struct pod_result r;
+
+		while (pod.n_containers < 3 && table[i].c[pod.n_containers].name.n)
+			pod.n_containers++;
+		r = pod_result(&role, &pod);
+		if (r.result != table[i].result || r.exit_code != table[i].code ||
+		    (r.result == RESULT_FAILURE && r.cause != table[i].cause))
+			fail_msg("row %zu: result %d, cause %s, code %d", i, r.result, cause_name(r.cause),
+			         r.exit_code);
+	}
+}
+
+/* A pod of an earlier template with several containers, by each rule. */
+static void rules_for_unknown_containers(void **state)
+{
+	static const struct container c[] = { ENDED("aitj-a", 4), RUNS("b") };
+	static const struct {
+		enum container_match match;
+		const char *text;
+		enum result result;
+	} table[] = {
+		{ MATCH_PREFIX, "aitj-", RESULT_FAILURE },
+		{ MATCH_NAME, "aitj-a", RESULT_FAILURE },
+		{ MATCH_NAME, "b", RESULT_NONE },
+		{ MATCH_FIRST, "", RESULT_NONE },
+	};
+	struct pod pod = { .phase = POD_RUNNING, .containers = c, .n_containers = 2 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct role role = { .match = table[i].match, .match_text = str_c(table[i].text) };
+
+		assert_int_equal(pod_result(&role, &pod).result, table[i].result);
+	}
+}
+
+/* An init container's code counts where no other is there. */
+static void codes_of_init_containers(void **state)
+{
+	static const struct container c[] = { INIT("setup", 200), WAITS("main") };
+	struct pod pod = { .phase = POD_FAILED, .containers = c, .n_containers = 2 };
+	struct role role = plain_role();
+
+	(void)state;
+	assert_false(pod_codes_retryable(&role, &pod));
+	t_codes(&role, "128-255");
+	assert_true(pod_codes_retryable(&role, &pod));
+	pod.n_containers = 0;
+	assert_false(pod_codes_retryable(&role, &pod));
+	assert_false(code_set_has(&role.restart.codes, -1));
+	assert_false(code_set_has(&role.restart.codes, 256));
+}
+
+static void deleted_by_a_disruption(void **state)
+{
+	struct t *t = t_new();
+	struct t_pod *p;
+
+	(void)state;
+	t_role(t, "worker", 2);
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	p = t_pod(t, "worker", 0);
+	p->pod.meta.deleted = t->now;
+	p->pod.disrupted = true;
+	t_vanish(t, "worker", 1);
+	t_pass(t, SECONDS(2));
+	t_plan(t);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_DISRUPTED], 1);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_DELETED], 1);
+	t_free(t);
+}
+
+/* An end without a time counts if nobody asked for the deletion. */
+static void an_end_without_a_time(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 1);
+	t_settle(t);
+	t_exit(t, "worker", 0, 3);
+	t_pod(t, "worker", 0)->containers[0].finished = 0;
+	t_settle(t);
+	assert_phase(t, "Failed");
+	t_free(t);
+}
+
+static void long_words_are_cut(void **state)
+{
+	char text[1000];
+	struct str s;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	s = reason_clip((struct str){ text, sizeof(text) });
+	assert_int_equal(s.n, 300);
+	/* not in the middle of a character */
+	for (size_t i = 0; i + 1 < sizeof(text); i += 2)
+		memcpy(text + i, "\xc3\xa4", 2);
+	text[0] = 'x';
+	memmove(text + 1, text + 2, sizeof(text) - 2);
+	s = reason_clip((struct str){ text, sizeof(text) });
+	assert_int_equal(s.n, 299);
+	assert_int_equal(reason_clip(STR("one\rtwo")).n, 3);
+	assert_int_equal(reason_clip(STR_NONE).n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results),
+		cmocka_unit_test(rules_for_unknown_containers),
+		cmocka_unit_test(codes_of_init_containers),
+		cmocka_unit_test(deleted_by_a_disruption),
+		cmocka_unit_test(an_end_without_a_time),
+		cmocka_unit_test(long_words_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
