@@ -2,11 +2,12 @@
 
 #include "base/rng.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <setjmp.h>
 #include <stdint.h>
+#include <cmocka.h>
+
 
 static void reads_what_it_writes(void **state)
 {

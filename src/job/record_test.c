@@ -1,11 +1,12 @@
 /* The record: what is a change (record.c), and its JSON (record_json.c). */
 #include "job/record.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <setjmp.h>
 #include <stdint.h>
+#include <cmocka.h>
+
 
 /* Every field set to something. */
 static struct record *full(struct arena *a)
