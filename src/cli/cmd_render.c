@@ -1,0 +1,138 @@
+/* dljob render: the pods and services that jobs would be given. */
+#include "cli/render.h"
+#include "cli/report.h"
+#include "cli/uid.h"
+
+struct render {
+	struct cli *cli;
+	struct kinds *kinds;
+	struct objects out;
+	struct report report;
+	bool env;
+	const char *uid, *ns;
+	struct selection selection;
+	size_t jobs;
+	enum exit_code status;
+};
+
+/* A copy of the object with a namespace: an API server would have put one there. */
+static yyjson_doc *with_namespace(yyjson_val *root, const char *ns)
+{
+	CLEANUP(json_mut_docp) yyjson_mut_doc *copy = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *object = yyjson_val_mut_copy(copy, root);
+	yyjson_mut_val *meta = yyjson_mut_obj_get(object, "metadata");
+
+	yyjson_mut_doc_set_root(copy, object);
+	if (yyjson_mut_is_obj(meta)) {
+		yyjson_mut_obj_remove_key(meta, "namespace");
+		yyjson_mut_obj_add_str(copy, meta, "namespace", ns);
+	}
+	return yyjson_mut_doc_imut_copy(copy, NULL);
+}
+
+static void fail(struct render *r, enum exit_code status, struct err *e)
+{
+	r->status = cli_fail(r->cli, status, "%s", err_msg(e));
+	err_release(e);
+}
+
+static void render_valid(struct render *r, struct kind_job *kj)
+{
+	struct err e = ERR_INIT;
+
+	if (!selection_check(&r->selection, kind_job(kj), &e))
+		fail(r, CLI_INVALID, &e);
+	else if (r->env ? !render_env(kj, &r->selection, &e) : !render_objects(kj, &r->selection, &r->out, &e))
+		fail(r, CLI_FAILED, &e);
+}
+
+static void render_job(struct render *r, const char *file, const struct manifest *m, const struct manifest_object *o)
+{
+	struct str ns = json_str(json_at(o->root, "metadata", "namespace", NULL));
+	struct str name = json_str(json_at(o->root, "metadata", "name", NULL));
+	CLEANUP(json_docp) yyjson_doc *doc = NULL;
+	struct kind_job *kj;
+	struct err e = ERR_INIT;
+	struct str uid;
+
+	r->jobs++;
+	if (r->ns && !str_empty(ns) && !str_eqc(ns, r->ns)) {
+		r->status = cli_fail(r->cli, CLI_INVALID, "%.*s is in namespace %.*s, not in %s", STR_F(name), STR_F(ns), r->ns);
+		return;
+	}
+	if (str_empty(ns)) {
+		ns = str_c(r->ns ? r->ns : "default");
+		doc = with_namespace(o->root, ns.p);
+	}
+	uid = r->uid ? str_c(r->uid) : uid_derive(&r->cli->arena, ns, name);
+	kj = kind_read(r->kinds, o->kind, doc ? yyjson_doc_get_root(doc) : o->root, uid, &e);
+	if (!kj) {
+		fail(r, CLI_FAILED, &e);
+		return;
+	}
+	report_job(&r->report, file, m, o, &kind_job(kj)->problems);
+	if (kind_job(kj)->problems.errors)
+		r->status = CLI_INVALID;
+	else
+		render_valid(r, kj);
+	kind_job_free(kj);
+}
+
+static void render_file(struct render *r, const char *file)
+{
+	struct err e = ERR_INIT;
+	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = r->kinds, .arena = &r->cli->arena };
+	struct manifest_object o;
+
+	if (!m.yaml) {
+		report_unreadable(&r->report, file, str_c(err_msg(&e)));
+		err_release(&e);
+		r->status = CLI_INVALID;
+		return;
+	}
+	while (r->status == CLI_WELL && manifest_next(&m, &o)) {
+		if (o.class == OBJECT_JOB) {
+			render_job(r, file, &m, &o);
+			continue;
+		}
+		report_object(&r->report, file, &m, &o);
+		if (o.class == OBJECT_WRONG)
+			r->status = CLI_INVALID;
+	}
+	if (r->status == CLI_WELL && r->jobs == 0)
+		r->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s", file);
+	yaml_close(m.yaml);
+}
+
+enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
+{
+	struct render r = { .cli = cli, .selection = { .index = -1 } };
+	const char *output = "yaml", *role = NULL;
+	const struct opt opts[] = {
+		{ 'o', "output", "yaml|json", "documents of YAML, or one List", .text = &output },
+		{ 'n', "namespace", "NS", "of jobs that name none; otherwise: default", .text = &r.ns },
+		{ 0, "uid", "UID", "the job's UID, as an API server would give it", .text = &r.uid },
+		{ 0, "role", "ROLE", "only the replicas of this role", .text = &role },
+		{ 0, "index", "N", "only the replicas with this index", .number = &r.selection.index },
+		{ 0, "env", NULL, "a table of the containers' variables instead", .flag = &r.env },
+	};
+	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
+	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
+
+	if (n < 0 || !cli_format(cli, output, &r.out.format))
+		return cli->status;
+	if (n == 0)
+		return cli_usage(cli, "which FILE?");
+	kinds = r.kinds = cli_kinds(cli);
+	if (!kinds)
+		return cli->status;
+	r.selection.role = str_c(role);
+	r.report = report_to(stderr);
+	for (int i = 0; i < n && r.status == CLI_WELL; i++) {
+		r.jobs = 0;
+		render_file(&r, argv[i]);
+	}
+	if (!r.env)
+		objects_end(&r.out, r.status == CLI_WELL);
+	return r.status;
+}

@@ -1,0 +1,82 @@
+/* dljob validate: everything that is wrong with all jobs of all files. */
+#include "cli/cli.h"
+#include "cli/report.h"
+
+struct totals {
+	size_t files, jobs;
+	bool broken; /* a kind's own code failed: that is no fault of the input */
+};
+
+static void check_job(struct cli *cli, struct kinds *kinds, const char *file, const struct manifest *m,
+		      const struct manifest_object *o, struct report *r, struct totals *t)
+{
+	struct err e = ERR_INIT;
+	struct kind_job *kj = kind_read(kinds, o->kind, o->root, STR_NONE, &e);
+
+	t->jobs++;
+	if (kj) {
+		report_job(r, file, m, o, &kind_job(kj)->problems);
+		kind_job_free(kj);
+		return;
+	}
+	t->broken = true;
+	report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
+		    arena_str(&cli->arena, str_c(err_msg(&e))));
+	err_release(&e);
+}
+
+static void check_file(struct cli *cli, struct kinds *kinds, const char *file, struct report *r, struct totals *t)
+{
+	struct err e = ERR_INIT;
+	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = kinds, .arena = &cli->arena };
+	struct manifest_object o;
+
+	t->files++;
+	if (!m.yaml) {
+		report_unreadable(r, file, str_c(err_msg(&e)));
+		err_release(&e);
+		return;
+	}
+	if (yaml_count(m.yaml) == 0)
+		report_line(r, REPORT_ERROR, file, (struct yaml_pos){ 0, 0 }, STR_NONE, STR("there is nothing in it"));
+	while (manifest_next(&m, &o)) {
+		if (o.class == OBJECT_JOB)
+			check_job(cli, kinds, file, &m, &o, r, t);
+		else
+			report_object(r, file, &m, &o);
+	}
+	yaml_close(m.yaml);
+}
+
+static const char *s(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+enum exit_code cmd_validate(struct cli *cli, int argc, char **argv)
+{
+	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
+	struct totals t = { 0 };
+	struct report r;
+	int n = cli_parse(cli, NULL, 0, argc, argv);
+
+	if (n < 0)
+		return cli->status;
+	if (n == 0)
+		return cli_usage(cli, "which FILE?");
+	kinds = cli_kinds(cli);
+	if (!kinds)
+		return cli->status;
+	r = report_to(stdout);
+	for (int i = 0; i < n; i++)
+		check_file(cli, kinds, argv[i], &r, &t);
+	printf("%zu job%s in %zu file%s: ", t.jobs, s(t.jobs), t.files, s(t.files));
+	if (r.errors)
+		printf("%zu error%s", r.errors, s(r.errors));
+	else
+		fputs("valid", stdout);
+	if (r.warnings)
+		printf(", %zu warning%s", r.warnings, s(r.warnings));
+	putchar('\n');
+	return t.broken ? CLI_FAILED : r.errors ? CLI_INVALID : CLI_WELL;
+}

@@ -1,0 +1,54 @@
+/* The table of commands. --help is made of it. */
+#include "cli/cli.h"
+
+const struct command commands[] = {
+	{ "render", "FILE…", "print the pods and services that a job would be given",
+	  "Reads jobs from FILE (- is standard input) and prints every service and pod that the operator\n"
+	  "would make for them. Nothing is sent anywhere. Names that depend on the job's UID are made with\n"
+	  "--uid, or with one that is derived from namespace and name.\n",
+	  "dljob render -o json job.yaml | jq -r '.items[].metadata.name'", cmd_render },
+	{ "validate", "FILE…", "report everything that is wrong with jobs",
+	  "Reads all documents of all files (- is standard input) and prints all problems at once, as\n"
+	  "file:line:column: error: field: message. Objects that are not jobs are skipped.\n"
+	  "Exit status 2: something is wrong.\n",
+	  "dljob validate examples/*/*.yaml", cmd_validate },
+	{ "kinds", "", "list the kinds of jobs that are known",
+	  "A line for each kind, compiled in or added with --kinds-dir.\n", "dljob kinds", cmd_kinds },
+	{ "crds", "[KIND…]", "print the CustomResourceDefinitions",
+	  "Prints the definitions (apiextensions.k8s.io/v1) of all kinds, or of those that are named: by kind\n"
+	  "(TfJob), plural (tfjobs), short name, or with the group behind (MXJob.mpba.fbk.eu).\n",
+	  "dljob crds | kubectl apply -f -", cmd_crds },
+	{ "version", "", "print the version", "Prints the version.\n", "dljob version", cmd_version },
+	{ "help", "[COMMAND]", "explain a command", "Explains a command, or lists them all.\n", "dljob help render",
+	  cmd_help },
+	{ NULL, NULL, NULL, NULL, NULL, NULL },
+};
+
+const struct command *command_find(struct str name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (str_eqc(name, c->name))
+			return c;
+	return NULL;
+}
+
+void command_help(const struct command *c, const struct opt *opts, size_t n, FILE *to)
+{
+	fprintf(to, "usage: dljob %s [options]%s%s\n\n%s\nOptions:\n", c->name, *c->operands ? " " : "", c->operands,
+		c->help);
+	opts_help(opts, n, to);
+	fprintf(to, "\nExample:\n  %s\n", c->example);
+}
+
+void commands_help(FILE *to)
+{
+	fputs("dljob: deep-learning training jobs, as files.\n\nusage: dljob COMMAND [options] [arguments]\n\nCommands:\n",
+	      to);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(to, "  %-10s %s\n", c->name, c->summary);
+	fputs("\nOptions of every command:\n"
+	      "      --kinds-dir DIR     load the *.lua of DIR too (several times; also DL_OPERATOR_KINDS=DIR:DIR)\n"
+	      "  -h, --help              explain the command, with an example\n"
+	      "\nExit status: 0 well, 1 failed, 2 invalid input or wrong usage.\n",
+	      to);
+}

@@ -1,0 +1,70 @@
+/* dljob: finds the command, runs it, and notices if its output could not be written. */
+#include "cli/cli.h"
+
+static const char *nearest_command(struct str name)
+{
+	const char *nearest = NULL;
+	unsigned least = 3;
+
+	for (const struct command *c = commands; c->name; c++) {
+		unsigned d = str_distance(name, str_c(c->name), 2);
+
+		if (d < least) {
+			least = d;
+			nearest = c->name;
+		}
+	}
+	return nearest;
+}
+
+static enum exit_code unknown_command(struct cli *cli, const char *name)
+{
+	const char *nearest = nearest_command(str_c(name));
+
+	if (nearest)
+		return cli_usage(cli, "unknown command '%s'; did you mean '%s'?", name, nearest);
+	return cli_usage(cli, "unknown command '%s'", name);
+}
+
+/* The command is the first argument that is no option; --kinds-dir may stand before it. */
+static enum exit_code run(struct cli *cli, int argc, char **argv)
+{
+	int i = 1;
+
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		struct str arg = str_c(argv[i]);
+
+		if (str_eqc(arg, "--help") || str_eqc(arg, "-h")) {
+			commands_help(stdout);
+			return CLI_WELL;
+		} else if (str_eqc(arg, "--version")) {
+			return cmd_version(cli, 0, NULL);
+		} else if (str_has_prefix(arg, STR("--kinds-dir="))) {
+			opt_list_add(&cli->kinds_dirs, argv[i] + strlen("--kinds-dir="));
+		} else if (str_eqc(arg, "--kinds-dir") && i + 1 < argc) {
+			opt_list_add(&cli->kinds_dirs, argv[++i]);
+		} else {
+			return cli_usage(cli, "unknown option %s before the command", argv[i]);
+		}
+	}
+	if (i == argc) {
+		commands_help(stderr);
+		return CLI_INVALID;
+	}
+	cli->command = command_find(str_c(argv[i]));
+	if (!cli->command)
+		return unknown_command(cli, argv[i]);
+	return cli->command->run(cli, argc - i - 1, argv + i + 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { .arena = ARENA_INIT };
+	enum exit_code status = run(&cli, argc, argv);
+
+	if (!cli_output_end() && status == CLI_WELL)
+		status = CLI_FAILED;
+	opt_list_release(&cli.kinds_dirs);
+	arena_release(&cli.arena);
+	return (int)status;
+}

@@ -1,0 +1,82 @@
+#include "cli/report.h"
+
+#include <unistd.h>
+
+static const struct {
+	const char *word, *color;
+} levels[] = {
+	[REPORT_ERROR] = { "error", "\033[1;31m" },
+	[REPORT_WARNING] = { "warning", "\033[1;33m" },
+	[REPORT_NOTE] = { "note", "\033[1;36m" },
+};
+
+struct report report_to(FILE *to)
+{
+	const char *none = getenv("NO_COLOR");
+
+	return (struct report){ .to = to, .colors = isatty(fileno(to)) && !(none && *none) };
+}
+
+void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
+		 struct str message)
+{
+	r->errors += level == REPORT_ERROR;
+	r->warnings += level == REPORT_WARNING;
+	fprintf(r->to, "%s:", strcmp(file, "-") ? file : "<stdin>");
+	if (pos.line)
+		fprintf(r->to, "%zu:%zu:", pos.line, pos.column);
+	fprintf(r->to, " %s%s:%s ", r->colors ? levels[level].color : "", levels[level].word, r->colors ? "\033[0m" : "");
+	if (!str_empty(field))
+		fprintf(r->to, "%.*s: ", STR_F(field));
+	fprintf(r->to, "%.*s\n", STR_F(message));
+}
+
+/* Takes "LINE:COLUMN: " off the front of *REST. */
+static bool take_position(struct str *rest, struct yaml_pos *ret)
+{
+	struct str s = *rest, line, column;
+	int64_t l, c;
+
+	if (!str_next(&s, ':', &line) || !str_int(line, &l) || !str_next(&s, ':', &column) || !str_int(column, &c))
+		return false;
+	*ret = (struct yaml_pos){ (size_t)l, (size_t)c };
+	*rest = str_trim(s);
+	return true;
+}
+
+void report_unreadable(struct report *r, const char *file, struct str message)
+{
+	struct yaml_pos pos = { 0, 0 };
+	size_t n = strlen(file);
+
+	if (message.n > n + 1 && str_has_prefix(message, str_c(file)) && message.p[n] == ':') {
+		message = str_trim(str_sub(message, n + 1, message.n));
+		take_position(&message, &pos);
+	}
+	report_line(r, REPORT_ERROR, file, pos, STR_NONE, message);
+}
+
+static void at(struct report *r, enum report_level level, const char *file, const struct manifest *m,
+	       const struct manifest_object *o, struct str field, struct str message)
+{
+	struct str path = manifest_path(m->arena, o, field);
+
+	report_line(r, level, file, yaml_where(m->yaml, o->doc, path), path, message);
+}
+
+void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
+{
+	at(r, o->class == OBJECT_FOREIGN ? REPORT_NOTE : REPORT_ERROR, file, m, o, o->field, o->message);
+}
+
+void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
+		const struct problems *p)
+{
+	for (size_t i = 0; i < p->list.n; i++) {
+		const struct problem *one = &p->list.v[i];
+
+		at(r, one->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file, m, o, one->path, one->message);
+	}
+	if (p->dropped)
+		at(r, REPORT_NOTE, file, m, o, STR_NONE, arena_printf(m->arena, "%zu more problems", p->dropped));
+}

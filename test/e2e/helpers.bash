@@ -1,0 +1,73 @@
+# shellcheck disable=SC2034 # the tests read what is set here
+# Shared by the bats files: DLJOB is the executable, examples are found from anywhere, each test has a
+# folder of its own to work in.
+root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+DLJOB=${DLJOB:-$root/build/dljob}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  unset DL_OPERATOR_KINDS NO_COLOR
+}
+
+dljob() {
+  "$DLJOB" "$@"
+}
+
+# Like `run`, but standard output and standard error stay apart: $status, $out, $err.
+split() {
+  status=0
+  "$@" >stdout 2>stderr || status=$?
+  out=$(cat stdout)
+  err=$(cat stderr)
+}
+
+# has TEXT WHAT: fails, showing both, if TEXT does not contain WHAT.
+has() {
+  case $1 in
+  *"$2"*) ;;
+  *)
+    printf 'not found: %s\nin:\n%s\n' "$2" "$1"
+    return 1
+    ;;
+  esac
+}
+
+has_not() {
+  case $1 in
+  *"$2"*)
+    printf 'found: %s\nin:\n%s\n' "$2" "$1"
+    return 1
+    ;;
+  esac
+}
+
+# is A B: equal.
+is() {
+  [ "$1" = "$2" ] || {
+    printf 'got:  %s\nwant: %s\n' "$1" "$2"
+    return 1
+  }
+}
+
+# A small TfJob on standard output: tfjob NAME REPLICAS [more lines of spec]
+tfjob() {
+  cat <<YAML
+apiVersion: mlkube.io/v1beta1
+kind: TfJob
+metadata:
+  name: $1
+spec:
+  replicaSpecs:
+  - tfReplicaType: MASTER
+    template: {spec: {containers: [{name: tensorflow, image: img}]}}
+  - tfReplicaType: WORKER
+    replicas: $2
+    template: {spec: {containers: [{name: tensorflow, image: img}]}}
+${3:-}
+YAML
+}
+
+# YAML documents on standard input to one JSON list, by another reader than ours.
+yaml_to_json() {
+  /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(sys.stdin))))'
+}
