@@ -142,15 +142,22 @@ static void warn_role(const struct role *role, const struct layers *layers, stru
 			r->policy == RESTART_EXIT_CODE ? " never restarts" : " restarts after node failures only");
 }
 
+struct restart policy_settle_restart(const struct layers *layers)
+{
+	struct policy all = resolve(layers);
+
+	settle_codes(&all.restart, layers);
+	settle_backoff(&all.restart, all.said);
+	return all.restart;
+}
+
 void policy_settle_role(struct role *role, const struct layers *layers, struct problems *p)
 {
 	struct policy all = resolve(layers);
 
-	role->restart = all.restart;
+	role->restart = policy_settle_restart(layers);
 	role->complete = all.role_complete;
 	role->fail = all.role_fail;
-	settle_codes(&role->restart, layers);
-	settle_backoff(&role->restart, all.said);
 	warn_role(role, layers, p);
 }
 

@@ -420,12 +420,45 @@ static void test_job(void **state)
 	}
 }
 
+/* What a kind says of the chief holds for that one replica, and only as a default. */
+static void test_chief(void **state)
+{
+	static const struct {
+		const char *policy;
+		enum restart_policy role, chief;
+		bool code_3;
+	} table[] = {
+		{ NULL, RESTART_ALWAYS, RESTART_EXIT_CODE, false },
+		{ "{'restart':{'policy':'Never'}}", RESTART_NEVER, RESTART_NEVER, false },
+		{ "{'roles':{'worker':{'restart':{'policy':'OnFailure'}}}}", RESTART_ON_FAILURE, RESTART_ON_FAILURE, false },
+		{ "{'restart':{'exitCodes':3}}", RESTART_ON_NODE_FAIL_WITH_EXIT_CODE, RESTART_EXIT_CODE, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct bench b = BENCH_INIT;
+		struct job *job = read_job(&b,
+					   "{'roles':[" ROLE("worker", 2) ",'default':{'restart':{'policy':'Always'}},"
+					   "'chief':{'restart':{'policy':'ExitCode','exitCodes':'128-255'}}}],"
+					   "'default':{'complete':{'role':'worker'},'restart':{'limit':6}}}",
+					   table[i].policy);
+
+		assert_string_equal(problems_text(&b, &job->problems), "");
+		assert_int_equal(job->roles[0].restart.policy, table[i].role);
+		assert_int_equal(job->chief_restart.policy, table[i].chief);
+		assert_int_equal(job->chief_restart.limit, 6);
+		assert_int_equal(code_set_has(&job->chief_restart.codes, 3), table[i].code_3);
+		bench_release(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_effective),
 		cmocka_unit_test(test_conflicts),
 		cmocka_unit_test(test_job),
+		cmocka_unit_test(test_chief),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,7 @@ struct job {
 	enum job_end complete, fail; /* fail is never CHIEF */
 	size_t chief_role;           /* with JOB_END_CHIEF */
 	int32_t chief_index;
+	struct restart chief_restart; /* the chief's own; the other replicas of its role have the role's */
 	enum clean clean;
 	int64_t time_limit;      /* seconds since running; -1: none */
 	int64_t active_deadline; /* seconds since start; -1: none */
@@ -152,6 +153,7 @@ struct job_identity {
  *               "template", "containers": {"name"|"prefix"|"first"}, "env": "counting"|"all",
  *               "ports": [{"name","port"}] | {"prefix"},
  *               "own": {…}, "default": {…},            policy of the role, see policy.h
+ *               "chief": {…},                          default of one replica of it, if that is the chief
  *               "fields": {…}}],
  *    "own": {…}, "default": {…}, "fields": {…}}        policy of the job
  *

@@ -71,6 +71,7 @@ enum layer {
 	LAYER_OWN_ROLE,
 	LAYER_USER_JOB,
 	LAYER_OWN_JOB,
+	LAYER_DEFAULT_CHIEF, /* only for the one replica that is the chief */
 	LAYER_DEFAULT_ROLE,
 	LAYER_DEFAULT_JOB,
 	LAYER_COUNT
@@ -80,6 +81,8 @@ struct layers {
 	const struct policy *v[LAYER_COUNT];
 };
 
+/* The effective restart rules of a role, or of the chief. */
+struct restart policy_settle_restart(const struct layers *layers);
 /* The effective restart, complete and fail of ROLE: of each thing what the nearest layer says. */
 void policy_settle_role(struct role *role, const struct layers *layers, struct problems *p);
 /* The effective policy of the job itself. The chief's role is returned by name: there may be none

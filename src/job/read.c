@@ -38,6 +38,7 @@ static const struct field role_fields[] = {
 	{ "ports", FIELD_VAL, AT(ports) },
 	{ "own", FIELD_VAL, AT(own) },
 	{ "default", FIELD_VAL, AT(by_default) },
+	{ "chief", FIELD_VAL, AT(chief) },
 	{ "fields", FIELD_VAL, AT(fields) },
 };
 #undef AT
@@ -73,7 +74,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 		problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(list));
 	if (yyjson_arr_size(list) > n)
 		problem_error(p, STR("spec"), "has %zu roles; at most %d are possible", yyjson_arr_size(list),
-			      JOB_MAX_ROLES);
+		              JOB_MAX_ROLES);
 	job->roles = arena_array(p->arena, struct role, n);
 	job->n_roles = n;
 	for (size_t i = 0; i < n; i++) {
@@ -95,7 +96,7 @@ static struct policy *read_user_roles(const struct job *job, const struct policy
 		return ret;
 	if (!yyjson_is_obj(user->roles)) {
 		problem_error(p, at.path, "must be an object with a role's name for each key, found %s",
-			      json_type_name(user->roles));
+		              json_type_name(user->roles));
 		return ret;
 	}
 	yyjson_obj_iter_init(user->roles, &iter);
@@ -106,8 +107,8 @@ static struct policy *read_user_roles(const struct job *job, const struct policy
 
 		if (i == job->n_roles)
 			problem_error(p, here.path, "there is no such role%.*s",
-				      STR_F(text_hint(name, "the roles are", role_titles(job, p->arena), job->n_roles,
-						      p->arena)));
+			              STR_F(text_hint(name, "the roles are", role_titles(job, p->arena), job->n_roles,
+			                              p->arena)));
 		else if (ret[i].at.path.n)
 			problem_error(p, here.path, "names the same role as %.*s", STR_F(ret[i].at.path));
 		else
@@ -125,12 +126,19 @@ static void warn_limit(const struct job *job, const struct policy *doc, struct p
 		if (!job->roles[i].aux && job->roles[i].restart.policy != RESTART_NEVER)
 			return;
 	problem_warning(p, place_path(doc->at, STR("restart.limit"), p->arena),
-			"has no effect: the restart policy is Never");
+	                "has no effect: the restart policy is Never");
 }
 
+/* What the kind says about one role. */
+struct role_policies {
+	struct policy own, by_default, chief;
+};
+
 static void read_policies(struct job *job, const struct job_doc *doc, const struct role_doc *docs, yyjson_val *policy,
-			  struct str policy_path, struct problems *p)
+                          struct str policy_path, struct problems *p)
 {
+	struct role_policies *roles = arena_array(p->arena, struct role_policies, job->n_roles);
+	struct layers *layers = arena_array(p->arena, struct layers, job->n_roles);
 	struct place spec = { STR("spec"), doc->fields }, chief_at;
 	struct policy user, own, by_default, *user_roles;
 	struct str chief;
@@ -141,24 +149,25 @@ static void read_policies(struct job *job, const struct job_doc *doc, const stru
 	policy_conflicts(&user, &own, POLICY_JOB, p);
 	user_roles = read_user_roles(job, &user, p);
 	for (size_t i = 0; i < job->n_roles; i++) {
-		struct policy own_role, default_role;
-		struct layers layers = { {
+		policy_read(&roles[i].own, docs[i].own, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
+		policy_read(&roles[i].by_default, docs[i].by_default, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
+		policy_read(&roles[i].chief, docs[i].chief, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
+		policy_conflicts(&user_roles[i], &roles[i].own, POLICY_ROLE, p);
+		layers[i] = (struct layers){ {
 			[LAYER_USER_ROLE] = &user_roles[i],
-			[LAYER_OWN_ROLE] = &own_role,
+			[LAYER_OWN_ROLE] = &roles[i].own,
 			[LAYER_USER_JOB] = &user,
 			[LAYER_OWN_JOB] = &own,
-			[LAYER_DEFAULT_ROLE] = &default_role,
+			[LAYER_DEFAULT_ROLE] = &roles[i].by_default,
 			[LAYER_DEFAULT_JOB] = &by_default,
 		} };
-
-		policy_read(&own_role, docs[i].own, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
-		policy_read(&default_role, docs[i].by_default, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
-		policy_conflicts(&user_roles[i], &own_role, POLICY_ROLE, p);
-		policy_settle_role(&job->roles[i], &layers, p);
+		policy_settle_role(&job->roles[i], &layers[i], p);
 	}
 	chief = policy_settle_job(job, &user, &own, &by_default, &chief_at);
-	if (job->complete == JOB_END_CHIEF)
-		chief_find(job, chief, chief_at, p);
+	if (job->complete == JOB_END_CHIEF && chief_find(job, chief, chief_at, p)) {
+		layers[job->chief_role].v[LAYER_DEFAULT_CHIEF] = &roles[job->chief_role].chief;
+		job->chief_restart = policy_settle_restart(&layers[job->chief_role]);
+	}
 	warn_limit(job, &user, p);
 	warn_limit(job, &own, p);
 }
@@ -168,7 +177,7 @@ static const struct {
 	const char *key;
 	enum external_end end;
 } external_ends[] = {
-	{ "Preempted", EXTERNAL_PREEMPTED }, { "Failed", EXTERNAL_FAILED },	{ "NodeFail", EXTERNAL_NODE_FAILED },
+	{ "Preempted", EXTERNAL_PREEMPTED }, { "Failed", EXTERNAL_FAILED },     { "NodeFail", EXTERNAL_NODE_FAILED },
 	{ "Succeed", EXTERNAL_SUCCEEDED },   { "Timeout", EXTERNAL_TIMED_OUT },
 };
 
@@ -186,7 +195,7 @@ static void read_annotations(struct job *job, yyjson_val *annotations)
 }
 
 struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val *doc, yyjson_val *policy,
-		     struct str policy_path, yyjson_val *annotations)
+                     struct str policy_path, yyjson_val *annotations)
 {
 	struct job *job = arena_new(a, struct job);
 	struct problems *p = &job->problems;
@@ -195,13 +204,13 @@ struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val 
 	struct role_doc *docs;
 
 	*job = (struct job){ .kind = id->kind,
-			     .ns = id->ns,
-			     .name = id->name,
-			     .uid = id->uid,
-			     .created = id->created,
-			     .generation = id->generation,
-			     .deleting = id->deleting,
-			     .problems.arena = a };
+		             .ns = id->ns,
+		             .name = id->name,
+		             .uid = id->uid,
+		             .created = id->created,
+		             .generation = id->generation,
+		             .deleting = id->deleting,
+		             .problems.arena = a };
 	if (!policy_path.n)
 		policy_path = STR("spec.policy");
 	if (doc)

@@ -15,7 +15,7 @@ struct role_doc {
 	unsigned said;
 	struct role role;
 	unsigned env; /* 0: counting, 1: all */
-	yyjson_val *containers, *ports, *own, *by_default, *fields;
+	yyjson_val *containers, *ports, *own, *by_default, *chief, *fields;
 	struct place at;
 };
 
@@ -25,8 +25,9 @@ void template_read(struct role_doc *doc, struct problems *p);
 /* What can only be judged when all is read: names, sizes, the chief. DOCS has one entry for each of
    the job's roles. */
 void job_validate(struct job *job, const struct role_doc *docs, struct problems *p);
-/* Finds the chief's role, by name or title; without it the job completes when all roles do. */
-void chief_find(struct job *job, struct str name, struct place at, struct problems *p);
+/* Finds the chief's role, by name or title; false if there is none such: the job then completes when
+   all roles do. */
+bool chief_find(struct job *job, struct str name, struct place at, struct problems *p);
 
 /* The role that users mean by NAME: its name or its title in any letter case; n_roles if none. */
 size_t role_index(const struct job *job, struct str name);

@@ -28,7 +28,7 @@ struct str *role_titles(const struct job *job, struct arena *a)
 	return ret;
 }
 
-void chief_find(struct job *job, struct str name, struct place at, struct problems *p)
+bool chief_find(struct job *job, struct str name, struct place at, struct problems *p)
 {
 	struct arena *a = p->arena;
 	struct str path = place_path(at, STR("complete"), a);
@@ -45,10 +45,11 @@ void chief_find(struct job *job, struct str name, struct place at, struct proble
 			      job->chief_index, STR_F(name), job->roles[i].count);
 	} else {
 		job->chief_role = i;
-		return;
+		return true;
 	}
 	job->complete = JOB_END_ALL;
 	job->chief_index = 0;
+	return false;
 }
 
 /* A DNS subdomain (labels with dots between) that fits a label's value. */

@@ -23,7 +23,7 @@ void backoff_hit(struct level *l, const struct restart *r, msec stamp)
 
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index)
 {
-	const struct restart *r = &v->role->restart;
+	const struct restart *r = restart_rules(w, v, index);
 	const struct level *own = record_index_level(v->rec, index), *role = &v->rec->level, *job = &w->next->level;
 	msec until = role->at + backoff_delay(r, role->streak);
 

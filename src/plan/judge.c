@@ -121,7 +121,7 @@ struct pod_result pod_result(const struct role *role, const struct pod *pod)
 	return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0 };
 }
 
-bool pod_codes_retryable(const struct role *role, const struct pod *pod)
+bool pod_codes_retryable(const struct role *role, const struct code_set *codes, const struct pod *pod)
 {
 	const struct container *init = failed_init(pod);
 	bool any = false;
@@ -131,11 +131,11 @@ bool pod_codes_retryable(const struct role *role, const struct pod *pod)
 
 		if (c->state != CONTAINER_TERMINATED || c->exit_code == 0 || !container_counts(role, pod, c))
 			continue;
-		if (!code_set_has(&role->restart.codes, c->exit_code))
+		if (!code_set_has(codes, c->exit_code))
 			return false;
 		any = true;
 	}
-	return any || (init && code_set_has(&role->restart.codes, init->exit_code));
+	return any || (init && code_set_has(codes, init->exit_code));
 }
 
 /* What ended after somebody asked for the pod's deletion does not count: a script that catches

@@ -136,11 +136,11 @@ static void codes_of_init_containers(void **state)
 	struct role role = plain_role();
 
 	(void)state;
-	assert_false(pod_codes_retryable(&role, &pod));
+	assert_false(pod_codes_retryable(&role, &role.restart.codes, &pod));
 	t_codes(&role, "128-255");
-	assert_true(pod_codes_retryable(&role, &pod));
+	assert_true(pod_codes_retryable(&role, &role.restart.codes, &pod));
 	pod.n_containers = 0;
-	assert_false(pod_codes_retryable(&role, &pod));
+	assert_false(pod_codes_retryable(&role, &role.restart.codes, &pod));
 	assert_false(code_set_has(&role.restart.codes, -1));
 	assert_false(code_set_has(&role.restart.codes, 256));
 }

@@ -3,6 +3,15 @@
    repeats a count. */
 #include "plan/world.h"
 
+const struct restart *restart_rules(const struct world *w, const struct role_view *v, int32_t index)
+{
+	const struct job *job = w->job;
+	bool chief =
+		job->complete == JOB_END_CHIEF && v->role == &job->roles[job->chief_role] && index == job->chief_index;
+
+	return chief ? &job->chief_restart : &v->role->restart;
+}
+
 static bool policy_covers_nodes(enum restart_policy p)
 {
 	return p == RESTART_ALWAYS || p == RESTART_ON_NODE_FAIL || p == RESTART_ON_NODE_FAIL_WITH_EXIT_CODE;
@@ -14,10 +23,8 @@ static bool policy_has_codes(enum restart_policy p)
 }
 
 /* Does the role's policy want another try for a failure of this cause? */
-static bool policy_wants(const struct role *role, const struct replica *rep)
+static bool policy_wants(const struct role *role, const struct restart *r, const struct replica *rep)
 {
-	const struct restart *r = &role->restart;
-
 	switch (rep->cause) {
 	case CAUSE_DISRUPTED:
 	case CAUSE_DELETED:
@@ -36,7 +43,7 @@ static bool policy_wants(const struct role *role, const struct replica *rep)
 	if (policy_has_codes(r->policy)) {
 		if (rep->cause == CAUSE_OOM_KILLED && r->oom_permanent)
 			return false;
-		return pod_codes_retryable(role, rep->pod);
+		return pod_codes_retryable(role, &r->codes, rep->pod);
 	}
 	return r->policy == RESTART_ALWAYS || r->policy == RESTART_ON_FAILURE;
 }
@@ -71,15 +78,16 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 bool restart_allowed(const struct world *w, const struct role_view *v, const struct replica *rep, struct str *why,
                      struct str *text)
 {
-	const struct restart *r = &v->role->restart;
-	struct str name = replica_name(w->a, v->role, (int32_t)(rep - v->replicas)), what = what_happened(w->a, rep);
+	int32_t index = (int32_t)(rep - v->replicas);
+	const struct restart *r = restart_rules(w, v, index);
+	struct str name = replica_name(w->a, v->role, index), what = what_happened(w->a, rep);
 
 	if (rep->hopeless) {
 		*why = STR("CannotBeCreated");
 		*text = arena_printf(w->a, "%.*s %.*s", STR_F(name), STR_F(what));
 		return false;
 	}
-	if (!policy_wants(v->role, rep)) {
+	if (!policy_wants(v->role, r, rep)) {
 		bool code = rep->cause == CAUSE_FAILED || rep->cause == CAUSE_OOM_KILLED;
 
 		*why = str_c(cause_name(rep->cause));
@@ -156,7 +164,7 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
 		break;
 	}
 	if (v)
-		backoff_hit(level, &v->role->restart, w->stamp);
+		backoff_hit(level, restart_rules(w, v, index), w->stamp);
 	if (v && v->role->aux)
 		return;
 	next->restarts += cause != CAUSE_RESIZED && cause != CAUSE_SUSPENDED;
@@ -182,7 +190,8 @@ static struct replica *first_for_all(struct world *w, struct role_view **ret)
 			if (!restart_allowed(w, v, rep, &why, &text)) {
 				if (!final || rep->finished < final->finished)
 					final = rep;
-			} else if (v->role->restart.scope == SCOPE_JOB && (!first || rep->finished < first->finished)) {
+			} else if (restart_rules(w, v, i)->scope == SCOPE_JOB &&
+			           (!first || rep->finished < first->finished)) {
 				first = rep;
 				*ret = v;
 			}
@@ -223,7 +232,7 @@ static void restart_one(struct world *w, struct role_view *v, int32_t index)
 
 	/* Those before it in this pass may have used up the limit. The next pass gives it up. */
 	if (restart_allowed(w, v, rep, &why, &text))
-		restart_raise(w, v->role->restart.scope, rep->cause, v, index, rep->exit_code);
+		restart_raise(w, restart_rules(w, v, index)->scope, rep->cause, v, index, rep->exit_code);
 }
 
 void restart_apply(struct world *w)
@@ -241,7 +250,7 @@ void restart_apply(struct world *w)
 			if (v->replicas[i].verdict != V_FAILED)
 				continue;
 			restart_one(w, v, i);
-			if (v->role->restart.scope == SCOPE_ROLE)
+			if (restart_rules(w, v, i)->scope == SCOPE_ROLE)
 				break;
 		}
 	}

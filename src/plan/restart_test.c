@@ -340,6 +340,24 @@ static void several_containers(void **state)
 	}
 }
 
+/* The classes of exit codes are the chief's alone: its siblings start again whatever the code. */
+static void the_chief_has_rules_of_its_own(void **state)
+{
+	for (int32_t index = 0; index < 2; index++) {
+		struct t *t = workers(2, RESTART_ALWAYS, SCOPE_POD);
+
+		(void)state;
+		t->job.complete = JOB_END_CHIEF;
+		t->job.chief_restart = t->roles[0].restart;
+		t->job.chief_restart.policy = RESTART_ON_NODE_FAIL_WITH_EXIT_CODE;
+		t_exit(t, "worker", index, 3);
+		t_settle(t);
+		assert_int_equal(t->record->outcome, index == 0 ? PHASE_FAILED : PHASE_NONE);
+		assert_int_equal(t->record->restarts, index);
+		t_free(t);
+	}
+}
+
 static void a_deleted_pod_comes_back_uncounted(void **state)
 {
 	struct t *t = workers(2, RESTART_NEVER, SCOPE_POD);
@@ -457,6 +475,7 @@ int main(void)
 		cmocka_unit_test(the_pods_own_deadline_is_a_failure),
 		cmocka_unit_test(oom_is_permanent_where_the_kind_says_so),
 		cmocka_unit_test(several_containers),
+		cmocka_unit_test(the_chief_has_rules_of_its_own),
 		cmocka_unit_test(a_deleted_pod_comes_back_uncounted),
 		cmocka_unit_test(a_pod_that_went_unseen),
 		cmocka_unit_test(a_pod_that_went_after_its_end),

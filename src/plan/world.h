@@ -78,8 +78,8 @@ struct pod_result {
 	msec finished;
 };
 struct pod_result pod_result(const struct role *role, const struct pod *pod);
-/* Are all codes ≠ 0 of the containers that count in the role's set? */
-bool pod_codes_retryable(const struct role *role, const struct pod *pod);
+/* Are all codes ≠ 0 of the containers that count in CODES? */
+bool pod_codes_retryable(const struct role *role, const struct code_set *codes, const struct pod *pod);
 
 /* nodes.c */
 enum node_state { NODE_GOOD, NODE_FAILED, NODE_GONE };
@@ -99,6 +99,8 @@ void backoff_hit(struct level *l, const struct restart *r, msec stamp);
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index);
 
 /* restart.c */
+/* The rules for one replica: the role's, or the chief's own. */
+const struct restart *restart_rules(const struct world *w, const struct role_view *v, int32_t index);
 /* May this failed replica start again? If not, *WHY is one word and *TEXT the reason for people. */
 bool restart_allowed(const struct world *w, const struct role_view *v, const struct replica *rep, struct str *why,
                      struct str *text);
