@@ -1,6 +1,8 @@
 -- TfJob of mlkube.io: TensorFlow with MASTER, WORKER and PS replicas that find each other through
 -- TF_CONFIG. Both spellings of its fields are taken, as both were published under one version.
 
+local TYPES = { "MASTER", "PS", "WORKER" }
+
 -- What a PS without a template runs: a server that is what TF_CONFIG says. Works with TensorFlow 1 and 2.
 local SERVER = [[
 import json, os
@@ -107,7 +109,9 @@ local function once(job)
   local types = {}
   for _, role in ipairs(job.roles) do
     if not role.aux and role.count > 0 then
-      local hosts, head, tail = {}, '"' .. base(job.name, role.name, job.data.rid) .. "-", ":" .. role.ports[1].port .. '"'
+      local hosts = {}
+      local head = '"' .. base(job.name, role.name, job.data.rid) .. "-"
+      local tail = ":" .. role.ports[1].port .. '"'
       for i = 1, role.count do
         hosts[i] = head .. i - 1 .. tail
       end
@@ -209,10 +213,11 @@ return {
       replicas = { "int", default = 1, min = 0, max = 100000 },
       template = { "template", description = "the pod; its container `tensorflow` counts; a PS may go without" },
       tfPort = { "int", also = { "tf_port" }, default = 2222, min = 1, max = 65535 },
-      tfReplicaType = { "enum", also = { "tf_replica_type" }, values = { "MASTER", "PS", "WORKER" }, default = "MASTER" },
+      tfReplicaType = { "enum", also = { "tf_replica_type" }, values = TYPES, default = "MASTER" },
       IsDefaultPS = { "bool", description = "written by an operator of before; not used" },
     } } },
-    tfImage = { "string", default = "tensorflow/tensorflow:1.3.0", description = "of TensorBoard and of a PS without template" },
+    tfImage = { "string", default = "tensorflow/tensorflow:1.3.0",
+      description = "of TensorBoard and of a PS without template" },
     tensorboard = { "object", fields = {
       logDir = { "string", required = true },
       volumes = { "any" },
@@ -221,7 +226,7 @@ return {
     } },
     terminationPolicy = { "object", fields = {
       chief = { "object", required = true, description = "the replica whose end is the job's", fields = {
-        replicaName = { "enum", values = { "MASTER", "PS", "WORKER" }, required = true },
+        replicaName = { "enum", values = TYPES, required = true },
         replicaIndex = { "int", default = 0, min = 0 },
       } },
     } },

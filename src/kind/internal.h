@@ -2,6 +2,7 @@
 #ifndef KIND_INTERNAL_H
 #define KIND_INTERNAL_H
 
+#include "kind/cache.h"
 #include "kind/schema.h"
 #include "object/object.h"
 
@@ -33,16 +34,6 @@ struct kinds {
 /* What of a role's pods is the same for all of them, prepared at the first. */
 struct pod_parts;
 
-/* A long text that is the same in all pods of a job (the cluster in TF_CONFIG), as JSON wants it. */
-struct cached_text {
-	const char *p; /* Lua's string; NULL: free */
-	size_t n;
-	int ref; /* registry: keeps Lua's string where it is */
-	struct str escaped;
-};
-
-enum { KIND_CACHED = 4, KIND_CACHE_FROM = 256 };
-
 struct kind_job {
 	struct kinds *kinds;
 	const struct kind_file *file;
@@ -55,7 +46,8 @@ struct kind_job {
 	int ref;		  /* registry: the job as Lua sees it; LUA_NOREF: nothing could be read */
 	bool once;		  /* once() has run */
 	struct pod_parts **parts; /* one for each role, made at its first pod */
-	struct cached_text cached[KIND_CACHED];
+	bool building;		  /* a pod, and not only looking at one */
+	struct text_cache *cache; /* made when a pod has long texts */
 	struct buf pod_name, service_name;
 };
 

@@ -75,73 +75,11 @@ static void put_labels(const struct pod_parts *parts, const struct pod_say *say,
 
 /* --- variables --- */
 
-static struct str escape(struct str s, struct arena *a)
+static void put_part(const struct kind_job *kj, struct str s, struct buf *out)
 {
-	struct buf b = BUF_INIT(SIZE_MAX / 2);
-	struct str ret;
-
-	buf_json_str(&b, s);
-	ret = arena_str(a, str_sub(buf_str(&b), 1, b.n - 2));
-	buf_release(&b);
-	return ret;
-}
-
-/* The escaped form of a long text that was seen before; empty: none. */
-static struct str cached(const struct kind_job *kj, struct str s)
-{
-	for (size_t i = 0; i < KIND_CACHED; i++)
-		if (kj->cached[i].p == s.p && kj->cached[i].n == s.n)
-			return kj->cached[i].escaped;
-	return STR_NONE;
-}
-
-/* Pushes S as Lua's own string if it is, by address, one that once() made. */
-static bool push_of_once(const struct kind_job *kj, struct str s)
-{
-	lua_State *L = kj->kinds->sb.L;
-
-	lua_rawgeti(L, LUA_REGISTRYINDEX, kj->ref);
-	lua_pushliteral(L, "once");
-	if (lua_rawget(L, -2) == LUA_TTABLE) {
-		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-			if (lua_type(L, -1) != LUA_TSTRING || lua_tostring(L, -1) != s.p)
-				continue;
-			lua_replace(L, -4);
-			lua_pop(L, 2);
-			return true;
-		}
-	}
-	lua_pop(L, 2);
-	return false;
-}
-
-/* Escaping the members of a large job again for each pod would be most of the work. */
-static struct str cache(struct kind_job *kj, struct str s)
-{
-	for (size_t i = 0; i < KIND_CACHED; i++) {
-		struct cached_text *c = &kj->cached[i];
-
-		if (c->p)
-			continue;
-		if (!push_of_once(kj, s))
-			return STR_NONE;
-		*c = (struct cached_text){ s.p, s.n, luaL_ref(kj->kinds->sb.L, LUA_REGISTRYINDEX),
-					   escape(s, &kj->arena) };
-		return c->escaped;
-	}
-	return STR_NONE;
-}
-
-static void put_part(struct kind_job *kj, struct str s, struct buf *out)
-{
-	struct str text = STR_NONE;
+	struct str text = s.n >= CACHE_FROM && kj->cache ? text_cache_get(kj->cache, s) : STR_NONE;
 	size_t at = out->n;
 
-	if (s.n >= KIND_CACHE_FROM) {
-		text = cached(kj, s);
-		if (!text.n)
-			text = cache(kj, s);
-	}
 	if (text.n) {
 		buf_put(out, text);
 		return;
@@ -235,12 +173,16 @@ bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generatio
 	const struct pod_parts *parts;
 	struct kind_names names;
 	struct pod_say say;
+	bool ok;
 
 	if (kj->job->problems.errors)
 		return err_set(e, ERR_INVALID, "the job is invalid");
 	ASSERT(role < kj->job->n_roles);
 	parts = pod_parts_of(kj, role, e);
-	if (!parts || !kind_names(kj, role, index, &names, e) || !pod_say_begin(&say, kj, role, index, restarts, e))
+	kj->building = true;
+	ok = parts && kind_names(kj, role, index, &names, e) && pod_say_begin(&say, kj, role, index, restarts, e);
+	kj->building = false;
+	if (!ok)
 		return false;
 	put_pod(kj, parts, &say, role, index, generation, out);
 	pod_say_end(kj);

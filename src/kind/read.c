@@ -266,8 +266,6 @@ struct kind_job *kind_read(struct kinds *k, const struct kind *kind, yyjson_val 
 	kj->file = kind_file_of(kind);
 	kj->object = object;
 	kj->ref = LUA_NOREF;
-	for (size_t i = 0; i < KIND_CACHED; i++)
-		kj->cached[i].ref = LUA_NOREF;
 	kj->pod_name = (struct buf)BUF_INIT(1024);
 	kj->service_name = (struct buf)BUF_INIT(1024);
 	k->sb.serial = ++k->serial;
@@ -286,8 +284,7 @@ void kind_job_free(struct kind_job *kj)
 	if (!kj)
 		return;
 	luaL_unref(kj->kinds->sb.L, LUA_REGISTRYINDEX, kj->ref);
-	for (size_t i = 0; i < KIND_CACHED; i++)
-		luaL_unref(kj->kinds->sb.L, LUA_REGISTRYINDEX, kj->cached[i].ref);
+	text_cache_free(kj->cache);
 	yyjson_doc_free(kj->doc);
 	yaml_close(kj->policy);
 	buf_release(&kj->pod_name);

@@ -33,6 +33,11 @@ static bool scalar(struct kind_job *kj, struct str *ret)
 
 	if (lua_type(L, -1) == LUA_TSTRING) {
 		ret->p = lua_tolstring(L, -1, &ret->n);
+		if (ret->n >= CACHE_FROM && kj->building) {
+			if (!kj->cache)
+				kj->cache = text_cache_new(L);
+			text_cache_seen(kj->cache);
+		}
 		return true;
 	}
 	if (lua_isinteger(L, -1)) {

@@ -1,0 +1,218 @@
+-- AITrainingJob of elasticdeeplearning.ai: any framework; roles have free names and find each other through
+-- variables. Containers and ports whose names begin with aitj- count.
+
+local PREFIX = "aitj-"
+local RESTARTS = { "Always", "OnFailure", "OnNodeFail", "Never", "ExitCode", "OnNodeFailWithExitCode" }
+local ENDS = { "Any", "Rank0", "All", "None" }
+local SCOPES = { All = "Job", Replica = "Role", Pod = "Pod" }
+
+-- A role's name as a part of a variable's: MY_ROLE for my-role.
+local function variable(name)
+  local text = {}
+  for i = 1, #name do
+    local c = upper(string.sub(name, i, i))
+    text[i] = (c >= "A" and c <= "Z" or c >= "0" and c <= "9") and c or "_"
+  end
+  return join(text)
+end
+
+local function read_role(name, r)
+  return {
+    -- Names in the cluster are lower case everywhere, in variables too.
+    name = replace(lower(name), "/", "-"), title = name, path = at(r),
+    count = r.replicas, min = r.minReplicas, max = r.maxReplicas,
+    elastic = r.edlPolicy == "Auto" or r.edlPolicy == "Manual",
+    service = true, template = r.template, containers = { prefix = PREFIX }, ports = { prefix = PREFIX }, env = "all",
+    own = {
+      restart = { policy = r.restartPolicy, scope = SCOPES[r.restartScope], limit = r.restartLimit },
+      complete = r.completePolicy, fail = r.failPolicy,
+    },
+    default = { restart = { policy = "Never", scope = "Job", limit = -1 }, complete = "All", fail = "Any" },
+    fields = {
+      count = "replicas", min = "minReplicas", max = "maxReplicas", ["restart.policy"] = "restartPolicy",
+      ["restart.scope"] = "restartScope", ["restart.limit"] = "restartLimit",
+      complete = "completePolicy", fail = "failPolicy",
+    },
+  }
+end
+
+local function read(spec)
+  local roles, variables = list(), {}
+  for name, r in pairs(spec.replicaSpecs) do
+    local v = variable(name)
+    if variables[v] and lower(variables[v]) ~= lower(name) then
+      invalid(r, nil, "its variables " .. v .. "_… would be those of `" .. variables[v] .. "` as well")
+    end
+    variables[v] = variables[v] or name
+    table.insert(roles, read_role(name, r))
+  end
+  table.sort(roles, function(a, b) return a.name < b.name end)
+  local codes = spec.restartingExitCode
+  return {
+    roles = roles,
+    own = {
+      restart = { exitCodes = codes ~= "" and codes or nil },
+      complete = spec.completePolicy, fail = spec.failPolicy, timeLimit = spec.timeLimit,
+      cleanPods = spec.cleanPodPolicy,
+    },
+    default = { complete = "All", fail = "Any", cleanPods = "All" },
+    fields = {
+      ["restart.exitCodes"] = "restartingExitCode", complete = "completePolicy", fail = "failPolicy",
+      cleanPods = "cleanPodPolicy",
+    },
+  }
+end
+
+local function names(job, role, index)
+  local name = job.name .. "-" .. role.name .. "-" .. index
+  return name, name
+end
+
+-- The variables that all replicas share: where everybody is.
+local function once(job)
+  local vars = {}
+  for _, role in ipairs(job.roles) do
+    local v, instances, ports, hosts = variable(role.title), {}, {}, {}
+    for i, p in ipairs(role.ports) do
+      ports[i] = p.port
+    end
+    for i = 1, role.count do
+      instances[i] = job.name .. "-" .. role.name .. "-" .. i - 1 .. "." .. job.namespace
+      for _, port in ipairs(ports) do
+        table.insert(hosts, instances[i] .. ":" .. port)
+      end
+    end
+    table.insert(vars, { v .. "_INSTANCES", join(instances, ",") })
+    table.insert(vars, { v .. "_INSTANCES_NUM", #instances })
+    table.insert(vars, { v .. "_PORTS", join(ports, ",") })
+    table.insert(vars, { v .. "_PORTS_NUM", #ports })
+    table.insert(vars, { v .. "_HOSTS", join(hosts, ",") })
+    table.insert(vars, { v .. "_HOSTS_NUM", #hosts })
+  end
+  return { vars = vars }
+end
+
+local function pod(job, role, index, restarts)
+  return {
+    labels = {
+      GroupName = "elasticdeeplearning.ai", TrainingJobName = job.name, JobName = job.name,
+      PodRole = role.name, RestartCount = restarts,
+      TrainingJobReplicaName = role.name, TrainingJobReplicaIndex = index,
+      priority = job.spec.priority ~= "" and job.spec.priority or nil,
+    },
+    schedulerName = job.spec.schedulerName,
+    env = {
+      job.once.vars,
+      { "TRAININGJOB_REPLICA_NAME", role.name },
+      { "TRAININGJOB_REPLICA_TYPE", role.name },
+      { "TRAININGJOB_REPLICA_INDEX", index },
+      { "TRAININGJOB_REPLICA_RESTARTCOUNT", restarts },
+      { "TRAININGJOB_SERVICE", job.name .. "-" .. role.name .. "-" .. index .. "." .. job.namespace },
+      { "TRAININGJOB_NAME", job.name },
+      { "TRAININGJOB_NAMESPACE", job.namespace },
+    },
+  }
+end
+
+local function container(job, role, c)
+  if not c.init then
+    return { { "TRAININGJOB_PORTS", join(c.ports, ",") } }
+  end
+end
+
+local function service(job, role, index)
+  return { labels = {
+    GroupName = "elasticdeeplearning.ai", TrainingJobName = job.name,
+    TrainingJobReplicaName = role.name, TrainingJobReplicaIndex = index,
+  } }
+end
+
+local WORDS = {
+  Invalid = "Failed", Pending = "Pending", Creating = "Creating", Running = "Running", Restarting = "Restarting",
+  Suspended = "Pending", Terminating = "Terminating", Succeeded = "Succeed", Failed = "Failed",
+  TimedOut = "Timeout", Preempted = "Preempted", NodeFailed = "NodeFail",
+}
+
+-- One condition for each of its phases; the present one is True.
+local function conditions(st)
+  local result, seen = list(), {}
+  for i = #st.history, 1, -1 do
+    local span = st.history[i]
+    local word = WORDS[span.phase]
+    if not seen[word] then
+      seen[word] = true
+      table.insert(result, 1, {
+        type = word, reason = "TrainingJob" .. word,
+        status = span.left and "False" or "True", message = span.left and "" or st.reason or "",
+        lastTransitionTime = span.left or span.entered,
+      })
+    end
+  end
+  return result
+end
+
+local function counts(r)
+  local result = {}
+  for _, name in ipairs({ "pending", "scheduled", "active", "succeeded", "restarting", "failed" }) do
+    result[name] = r[name] > 0 and r[name] or nil
+  end
+  return result
+end
+
+local function status(job, st)
+  local replicas, restarts, waiting = {}, {}, ""
+  for _, r in ipairs(st.roles) do
+    replicas[r.title] = counts(r)
+    restarts[r.title] = r.restarts
+    if r.name == st.draining then
+      waiting = r.title
+    end
+  end
+  return {
+    phase = WORDS[st.phase] or "", conditions = conditions(st), replicaStatuses = replicas,
+    RestartCount = restarts, RestartReplicaName = waiting,
+    startTime = st.start, startRunningTime = st.running, endTime = st.ended,
+  }
+end
+
+local FINAL = {
+  Succeed = "Succeeded", Failed = "Failed", Timeout = "TimedOut", Preempted = "Preempted", NodeFail = "NodeFailed",
+}
+
+local function adopt(job, old)
+  local restarts = {}
+  for name, n in pairs(type(old.RestartCount) == "table" and old.RestartCount or {}) do
+    restarts[replace(lower(name), "/", "-")] = n
+  end
+  return { phase = FINAL[old.phase], restarts = restarts }
+end
+
+return {
+  group = "elasticdeeplearning.ai", version = "v1", kind = "AITrainingJob", plural = "aitrainingjobs",
+  short = { "aitj" }, job_labels = true,
+  spec = { "object", fields = {
+    restartingExitCode = { "string", numbers = true, description = "exit codes worth another try: 137,128" },
+    frameworkType = { "string", description = "for people; not used" },
+    faultTolerant = { "bool", description = "for people; not used" },
+    priority = { "string", description = "becomes the label `priority` of the pods" },
+    schedulerName = { "string", description = "of the pods, instead of the templates' own" },
+    timeLimit = { "int", min = 1, description = "seconds since all replicas ran" },
+    cleanPodPolicy = { "enum", values = { "All", "None" } },
+    failPolicy = { "enum", values = { "Any", "All" } },
+    completePolicy = { "enum", values = { "Any", "All" } },
+    replicaSpecs = { "map", required = true, min = 1, items = { "object", fields = {
+      minReplicas = { "int", min = 0 },
+      maxReplicas = { "int", min = 0 },
+      replicas = { "int", default = 1, min = 0, max = 100000 },
+      restartLimit = { "int", min = 0, max = 1000000, description = "restarts that count; none means no limit" },
+      restartPolicy = { "enum", values = RESTARTS },
+      restartScope = { "enum", values = { "All", "Replica", "Pod" } },
+      failPolicy = { "enum", values = ENDS },
+      completePolicy = { "enum", values = ENDS },
+      edlPolicy = { "enum", values = { "Auto", "Manual", "Never" }, description = "members may come and go" },
+      template = { "template", required = true, description = "the pod; containers aitj-* count" },
+    } } },
+  } },
+  read = read, names = names, once = once, pod = pod, container = container, service = service,
+  status = status, adopt = adopt,
+}
