@@ -31,6 +31,12 @@ static bool must_escape(unsigned c)
 	       (c & 0xfffe) == 0xfffe;
 }
 
+/* Printable ASCII that says nothing, whatever follows it: nearly all there is. */
+static bool is_quiet(char c)
+{
+	return c > ' ' && c < 0x7f && c != ':';
+}
+
 static struct look look_at(struct str s)
 {
 	struct look l = { 0 };
@@ -39,6 +45,9 @@ static struct look look_at(struct str s)
 		char next;
 		unsigned c;
 
+		n = 1;
+		if (is_quiet(s.p[i]))
+			continue;
 		n = str_utf8_len(str_sub(s, i, s.n));
 		if (n == 0) {
 			n = 1;
@@ -105,9 +114,15 @@ static enum style style_of(struct str s, bool block)
 
 static void put_single(struct str s, struct buf *out)
 {
+	struct str part;
+	bool first = true;
+
 	buf_putc(out, '\'');
-	for (size_t i = 0; i < s.n; i++)
-		buf_put(out, s.p[i] == '\'' ? STR("''") : str_sub(s, i, 1));
+	while (str_next(&s, '\'', &part)) {
+		buf_put(out, first ? STR("") : STR("''"));
+		buf_put(out, part);
+		first = false;
+	}
 	buf_putc(out, '\'');
 }
 
