@@ -16,9 +16,9 @@ int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char 
 	if (n)
 		memcpy(all, opts, n * sizeof(all[0]));
 	all[n++] = (struct opt){ .name = "kinds-dir",
-				 .value = "DIR",
-				 .help = "load the *.lua of DIR too; may be given several times",
-				 .list = &cli->kinds_dirs };
+		                 .value = "DIR",
+		                 .help = "load the *.lua of DIR too; may be given several times",
+		                 .list = &cli->kinds_dirs };
 	all[n++] = (struct opt){ .letter = 'h', .name = "help", .help = "this text", .flag = &help };
 
 	operands = opts_parse(all, n, argc, argv, &e);

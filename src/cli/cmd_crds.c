@@ -6,8 +6,8 @@ static bool is_named(const struct kind *k, struct str name)
 {
 	struct arena a = ARENA_INIT;
 	bool found = str_eq_nocase(name, k->kind) || str_eq_nocase(name, k->plural) ||
-		     str_eq_nocase(name, k->singular) || str_eq_nocase(name, k->id) ||
-		     str_eq_nocase(name, arena_printf(&a, "%.*s.%.*s", STR_F(k->plural), STR_F(k->group)));
+	             str_eq_nocase(name, k->singular) || str_eq_nocase(name, k->id) ||
+	             str_eq_nocase(name, arena_printf(&a, "%.*s.%.*s", STR_F(k->plural), STR_F(k->group)));
 
 	for (size_t i = 0; i < k->n_short_names; i++)
 		found = found || str_eq_nocase(name, k->short_names[i]);

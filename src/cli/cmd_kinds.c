@@ -14,7 +14,7 @@ static struct str short_names(struct arena *a, const struct kind *k)
 enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv)
 {
 	static const struct str head[] = { STR_INIT("KIND"), STR_INIT("APIVERSION"), STR_INIT("PLURAL"),
-					   STR_INIT("SHORT"), STR_INIT("FILE") };
+		                           STR_INIT("SHORT"), STR_INIT("FILE") };
 	struct table table = { .columns = ARRAY_LEN(head) };
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	struct str(*rows)[ARRAY_LEN(head)];

@@ -57,7 +57,8 @@ static void render_job(struct render *r, const char *file, const struct manifest
 
 	r->jobs++;
 	if (r->ns && !str_empty(ns) && !str_eqc(ns, r->ns)) {
-		r->status = cli_fail(r->cli, CLI_INVALID, "%.*s is in namespace %.*s, not in %s", STR_F(name), STR_F(ns), r->ns);
+		r->status = cli_fail(r->cli, CLI_INVALID, "%.*s is in namespace %.*s, not in %s", STR_F(name),
+		                     STR_F(ns), r->ns);
 		return;
 	}
 	if (str_empty(ns)) {

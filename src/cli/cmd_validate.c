@@ -8,7 +8,7 @@ struct totals {
 };
 
 static void check_job(struct cli *cli, struct kinds *kinds, const char *file, const struct manifest *m,
-		      const struct manifest_object *o, struct report *r, struct totals *t)
+                      const struct manifest_object *o, struct report *r, struct totals *t)
 {
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, o->kind, o->root, STR_NONE, &e);
@@ -21,7 +21,7 @@ static void check_job(struct cli *cli, struct kinds *kinds, const char *file, co
 	}
 	t->broken = true;
 	report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
-		    arena_str(&cli->arena, str_c(err_msg(&e))));
+	            arena_str(&cli->arena, str_c(err_msg(&e))));
 	err_release(&e);
 }
 

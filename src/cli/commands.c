@@ -35,14 +35,16 @@ const struct command *command_find(struct str name)
 void command_help(const struct command *c, const struct opt *opts, size_t n, FILE *to)
 {
 	fprintf(to, "usage: dljob %s [options]%s%s\n\n%s\nOptions:\n", c->name, *c->operands ? " " : "", c->operands,
-		c->help);
+	        c->help);
 	opts_help(opts, n, to);
 	fprintf(to, "\nExample:\n  %s\n", c->example);
 }
 
 void commands_help(FILE *to)
 {
-	fputs("dljob: deep-learning training jobs, as files.\n\nusage: dljob COMMAND [options] [arguments]\n\nCommands:\n",
+	fputs("dljob: deep-learning training jobs, as files.\n\n"
+	      "usage: dljob COMMAND [options] [arguments]\n\n"
+	      "Commands:\n",
 	      to);
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(to, "  %-10s %s\n", c->name, c->summary);

@@ -23,9 +23,9 @@ struct manifest_object {
 	yyjson_val *root;
 	const struct kind *kind; /* OBJECT_JOB */
 	size_t doc;
-	struct str prefix;       /* its path in the document: "items[2]", or empty */
-	struct str field;        /* OBJECT_WRONG: what is wrong, and where */
-	struct str message;      /* OBJECT_WRONG and OBJECT_FOREIGN */
+	struct str prefix;  /* its path in the document: "items[2]", or empty */
+	struct str field;   /* OBJECT_WRONG: what is wrong, and where */
+	struct str message; /* OBJECT_WRONG and OBJECT_FOREIGN */
 };
 
 /* The next object; false at the end. */

@@ -121,9 +121,9 @@ static void help_shows_every_option(void **state)
 	opts_help(opts, ARRAY_LEN(opts), f);
 	fclose(f);
 	assert_string_equal(text, "  -a, --all                 everything\n"
-				  "  -o, --output FORMAT       how\n"
-				  "      --index N             which\n"
-				  "  -d, --dir DIR             where\n");
+	                          "  -o, --output FORMAT       how\n"
+	                          "      --index N             which\n"
+	                          "  -d, --dir DIR             where\n");
 }
 
 static int teardown(void **state)

@@ -26,7 +26,7 @@ bool selection_check(const struct selection *s, const struct job *job, struct er
 enum child { CHILD_SERVICE, CHILD_POD };
 
 static bool render_child(struct kind_job *kj, enum child child, size_t role, int32_t index, struct buf *text,
-			 struct err *e)
+                         struct err *e)
 {
 	buf_clear(text);
 	switch (child) {
@@ -39,7 +39,7 @@ static bool render_child(struct kind_job *kj, enum child child, size_t role, int
 }
 
 static bool render_children(struct kind_job *kj, enum child child, const struct selection *s, struct objects *out,
-			    struct buf *text, struct err *e)
+                            struct buf *text, struct err *e)
 {
 	const struct job *job = kind_job(kj);
 
@@ -64,7 +64,7 @@ bool render_objects(struct kind_job *kj, const struct selection *s, struct objec
 {
 	struct buf text = BUF_INIT(OBJECT_MAX);
 	bool well = render_children(kj, CHILD_SERVICE, s, out, &text, e) &&
-		    render_children(kj, CHILD_POD, s, out, &text, e);
+	            render_children(kj, CHILD_POD, s, out, &text, e);
 
 	buf_release(&text);
 	return well;

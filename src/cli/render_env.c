@@ -35,7 +35,8 @@ static void put_container(struct env_table *t, const struct role *role, struct s
 	yyjson_val *env;
 	size_t i, n;
 
-	yyjson_arr_foreach(json_get(container, "env"), i, n, env) {
+	yyjson_arr_foreach(json_get(container, "env"), i, n, env)
+	{
 		yyjson_val *from = json_get(env, "valueFrom");
 		struct str row[COLUMNS] = {
 			[COLUMN_ROLE] = role->name,
@@ -75,7 +76,7 @@ static bool put_pod(struct env_table *t, struct kind_job *kj, size_t r, int32_t 
 }
 
 static bool put_pods(struct env_table *t, struct kind_job *kj, const struct selection *s, struct buf *text,
-		     struct err *e)
+                     struct err *e)
 {
 	const struct job *job = kind_job(kj);
 
@@ -98,7 +99,7 @@ static bool put_pods(struct env_table *t, struct kind_job *kj, const struct sele
 bool render_env(struct kind_job *kj, const struct selection *s, struct err *e)
 {
 	static const struct str head[COLUMNS] = { STR_INIT("ROLE"), STR_INIT("INDEX"), STR_INIT("CONTAINER"),
-						  STR_INIT("NAME"), STR_INIT("VALUE") };
+		                                  STR_INIT("NAME"), STR_INIT("VALUE") };
 	struct env_table t = { .table = { .columns = COLUMNS }, .arena = ARENA_INIT };
 	struct buf text = BUF_INIT(OBJECT_MAX);
 	bool well;

@@ -18,14 +18,15 @@ struct report report_to(FILE *to)
 }
 
 void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
-		 struct str message)
+                 struct str message)
 {
 	r->errors += level == REPORT_ERROR;
 	r->warnings += level == REPORT_WARNING;
 	fprintf(r->to, "%s:", strcmp(file, "-") ? file : "<stdin>");
 	if (pos.line)
 		fprintf(r->to, "%zu:%zu:", pos.line, pos.column);
-	fprintf(r->to, " %s%s:%s ", r->colors ? levels[level].color : "", levels[level].word, r->colors ? "\033[0m" : "");
+	fprintf(r->to, " %s%s:%s ", r->colors ? levels[level].color : "", levels[level].word,
+	        r->colors ? "\033[0m" : "");
 	if (!str_empty(field))
 		fprintf(r->to, "%.*s: ", STR_F(field));
 	fprintf(r->to, "%.*s\n", STR_F(message));
@@ -57,7 +58,7 @@ void report_unreadable(struct report *r, const char *file, struct str message)
 }
 
 static void at(struct report *r, enum report_level level, const char *file, const struct manifest *m,
-	       const struct manifest_object *o, struct str field, struct str message)
+               const struct manifest_object *o, struct str field, struct str message)
 {
 	struct str path = manifest_path(m->arena, o, field);
 
@@ -70,12 +71,13 @@ void report_object(struct report *r, const char *file, const struct manifest *m,
 }
 
 void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
-		const struct problems *p)
+                const struct problems *p)
 {
 	for (size_t i = 0; i < p->list.n; i++) {
 		const struct problem *one = &p->list.v[i];
 
-		at(r, one->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file, m, o, one->path, one->message);
+		at(r, one->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file, m, o, one->path,
+		   one->message);
 	}
 	if (p->dropped)
 		at(r, REPORT_NOTE, file, m, o, STR_NONE, arena_printf(m->arena, "%zu more problems", p->dropped));

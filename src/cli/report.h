@@ -19,13 +19,13 @@ enum report_level { REPORT_ERROR, REPORT_WARNING, REPORT_NOTE };
 
 /* One line; FIELD may be empty, POS unknown. Counts it. */
 void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
-		 struct str message);
+                 struct str message);
 /* A file that could not be read: MESSAGE may begin with its own "file:line:column: ". */
 void report_unreadable(struct report *r, const char *file, struct str message);
 /* What manifest_next() said of an object that is no job. */
 void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* Everything that is wrong with a job. */
 void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
-		const struct problems *p);
+                const struct problems *p);
 
 #endif

@@ -27,8 +27,8 @@ static void columns_are_as_wide_as_their_cells(void **state)
 		table_print(&t, rows[i], f);
 	fclose(f);
 	assert_string_equal(text, "A     B    C\n"
-				  "long  -    x\n"
-				  "ö     yes  a\\nb\\tc\\x01\n");
+	                          "long  -    x\n"
+	                          "ö     yes  a\\nb\\tc\\x01\n");
 }
 
 static void a_row_that_was_not_fitted_keeps_its_blanks(void **state)

@@ -18,6 +18,6 @@ struct str uid_derive(struct arena *a, struct str ns, struct str name)
 	uint64_t y = hash(hash(hash(0x9e3779b97f4a7c15, ns), STR("/")), name);
 
 	return arena_printf(a, "%08x-%04x-8%03x-%04x-%012llx", (unsigned)(x >> 32), (unsigned)(x >> 16 & 0xffff),
-			    (unsigned)(x & 0xfff), (unsigned)(0x8000 | (y >> 48 & 0x3fff)),
-			    (unsigned long long)(y & 0xffffffffffff));
+	                    (unsigned)(x & 0xfff), (unsigned)(0x8000 | (y >> 48 & 0x3fff)),
+	                    (unsigned long long)(y & 0xffffffffffff));
 }

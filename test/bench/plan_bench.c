@@ -23,16 +23,17 @@ struct world {
 static void make_job(struct world *w, int32_t count)
 {
 	struct job_identity id = { .kind = STR("Bench.example.org"),
-				   .ns = STR("default"),
-				   .name = STR("bench"),
-				   .uid = STR("0f0f0f0f-0000-8000-8000-000000000000"),
-				   .created = SECONDS(1000),
-				   .generation = 1 };
-	struct str text = arena_printf(&w->arena,
-				       "{\"roles\":[{\"name\":\"worker\",\"title\":\"WORKER\",\"path\":\"spec\",\"count\":%d,"
-				       "\"service\":true,\"template\":%s,\"containers\":{\"first\":true},"
-				       "\"ports\":[{\"name\":\"port\",\"port\":2222}]}]}",
-				       count, template_text);
+		                   .ns = STR("default"),
+		                   .name = STR("bench"),
+		                   .uid = STR("0f0f0f0f-0000-8000-8000-000000000000"),
+		                   .created = SECONDS(1000),
+		                   .generation = 1 };
+	struct str text =
+		arena_printf(&w->arena,
+	                     "{\"roles\":[{\"name\":\"worker\",\"title\":\"WORKER\",\"path\":\"spec\",\"count\":%d,"
+	                     "\"service\":true,\"template\":%s,\"containers\":{\"first\":true},"
+	                     "\"ports\":[{\"name\":\"port\",\"port\":2222}]}]}",
+	                     count, template_text);
 	struct err e = ERR_INIT;
 
 	w->doc = json_parse(text, &e);
@@ -52,24 +53,25 @@ static void make_children(struct world *w, int32_t count)
 	w->service_list = arena_array(&w->arena, const struct service *, count);
 	for (int32_t i = 0; i < count; i++) {
 		struct meta meta = { .ns = w->job->ns,
-				     .name = arena_printf(&w->arena, "bench-worker-%d", i),
-				     .uid = arena_printf(&w->arena, "pod-%d", i),
-				     .rv = STR("1"),
-				     .owner_uid = w->job->uid,
-				     .created = SECONDS(1001) };
+			             .name = arena_printf(&w->arena, "bench-worker-%d", i),
+			             .uid = arena_printf(&w->arena, "pod-%d", i),
+			             .rv = STR("1"),
+			             .owner_uid = w->job->uid,
+			             .created = SECONDS(1001) };
 
 		containers[i] = (struct container){ .name = STR("main"), .state = CONTAINER_RUNNING };
 		w->pods[i] = (struct pod){ .meta = meta,
-					   .job_uid = w->job->uid,
-					   .role = STR("worker"),
-					   .index = i,
-					   .phase = POD_RUNNING,
-					   .node = STR("node-1"),
-					   .started = SECONDS(1002),
-					   .ready = true,
-					   .containers = &containers[i],
-					   .n_containers = 1 };
-		w->services[i] = (struct service){ .meta = meta, .job_uid = w->job->uid, .role = STR("worker"), .index = i };
+			                   .job_uid = w->job->uid,
+			                   .role = STR("worker"),
+			                   .index = i,
+			                   .phase = POD_RUNNING,
+			                   .node = STR("node-1"),
+			                   .started = SECONDS(1002),
+			                   .ready = true,
+			                   .containers = &containers[i],
+			                   .n_containers = 1 };
+		w->services[i] =
+			(struct service){ .meta = meta, .job_uid = w->job->uid, .role = STR("worker"), .index = i };
 		w->pod_list[i] = &w->pods[i];
 		w->service_list[i] = &w->services[i];
 	}
@@ -84,13 +86,13 @@ static void make_world(struct world *w, int32_t count)
 	map_put(&w->nodes, node.name, &node);
 	w->fleet = (struct fleet){ .nodes = &w->nodes, .total = 1 };
 	w->in = (struct plan_input){ .job = w->job,
-				     .pods = w->pod_list,
-				     .n_pods = (size_t)count,
-				     .services = w->service_list,
-				     .n_services = (size_t)count,
-				     .fleet = &w->fleet,
-				     .config = &plan_config_default,
-				     .now = SECONDS(2000) };
+		                     .pods = w->pod_list,
+		                     .n_pods = (size_t)count,
+		                     .services = w->service_list,
+		                     .n_services = (size_t)count,
+		                     .fleet = &w->fleet,
+		                     .config = &plan_config_default,
+		                     .now = SECONDS(2000) };
 }
 
 /* Lets the record settle: as often as the plan wants to write, it is written. */
