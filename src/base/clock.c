@@ -44,51 +44,66 @@ static bool one_of(struct str *s, const char *set, char *ret)
 	return true;
 }
 
+static int64_t days_in_month(int64_t y, int64_t m)
+{
+	return m == 12 ? 31 : days_of(y, m + 1, 1) - days_of(y, m, 1);
+}
+
+/* "Z", "+02:00", "-00:30": minutes to take away. */
+static bool offset(struct str *s, int64_t *ret)
+{
+	int64_t h, m;
+	char sign, c;
+
+	*ret = 0;
+	if (!one_of(s, "Zz+-", &sign))
+		return false;
+	if (sign == 'Z' || sign == 'z')
+		return true;
+	if (!digits(s, 2, &h) || !one_of(s, ":", &c) || !digits(s, 2, &m) || h > 23 || m > 59)
+		return false;
+	*ret = (h * 60 + m) * (sign == '-' ? -1 : 1);
+	return true;
+}
+
 bool time_parse(struct str s, msec *ret)
 {
-	int64_t y, mo, d, h, mi, sec, oh = 0, om = 0;
+	int64_t y, mo, d, h, mi, sec, away, digit;
 	msec frac = 0;
-	char c, sign;
+	char c;
 
 	if (!digits(&s, 4, &y) || !one_of(&s, "-", &c) || !digits(&s, 2, &mo) || !one_of(&s, "-", &c) ||
 	    !digits(&s, 2, &d) || !one_of(&s, "Tt", &c) || !digits(&s, 2, &h) || !one_of(&s, ":", &c) ||
 	    !digits(&s, 2, &mi) || !one_of(&s, ":", &c) || !digits(&s, 2, &sec))
 		return false;
-	if (mo < 1 || mo > 12 || d < 1 || d > 31 || h > 23 || mi > 59 || sec > 60)
+	/* A leap second, 60, is the first of the next minute. */
+	if (mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 || sec > 60)
 		return false;
 	if (one_of(&s, ".", &c)) {
-		msec unit = 100;
-		int64_t digit;
-
-		if (!s.n)
+		if (!digits(&s, 1, &digit))
 			return false;
-		while (digits(&s, 1, &digit)) {
+		frac = digit * 100;
+		for (msec unit = 10; digits(&s, 1, &digit); unit /= 10)
 			frac += digit * unit;
-			unit /= 10;
-		}
 	}
-	if (!one_of(&s, "Zz+-", &sign))
+	if (!offset(&s, &away) || s.n)
 		return false;
-	if (sign == '+' || sign == '-') {
-		if (!digits(&s, 2, &oh) || !one_of(&s, ":", &c) || !digits(&s, 2, &om))
-			return false;
-		if (sign == '-') {
-			oh = -oh;
-			om = -om;
-		}
-	}
-	if (s.n)
-		return false;
-	*ret = (((days_of(y, mo, d) * 24 + h - oh) * 60 + mi - om) * 60 + sec) * 1000 + frac;
+	*ret = (((days_of(y, mo, d) * 24 + h) * 60 + mi - away) * 60 + sec) * 1000 + frac;
 	return true;
 }
 
 const char *time_format(msec t, char buf[static TIME_TEXT])
 {
-	time_t sec = (time_t)(t / 1000 - (t % 1000 < 0));
+	const msec first = days_of(0, 1, 1) * 86400000, last = days_of(10000, 1, 1) * 86400000 - 1;
+	time_t sec;
 	struct tm tm;
 
-	if (!gmtime_r(&sec, &tm) || !strftime(buf, TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		memcpy(buf, "0001-01-01T00:00:00Z", sizeof("0001-01-01T00:00:00Z"));
+	t = MIN(MAX(t, first), last);
+	sec = (time_t)(t / 1000 - (t % 1000 < 0));
+	gmtime_r(&sec, &tm);
+	/* strftime writes the year 5 as "5". */
+	snprintf(buf, TIME_TEXT, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)(tm.tm_year + 1900) % 10000,
+		 (unsigned)(tm.tm_mon + 1) % 100, (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
+		 (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
 	return buf;
 }

@@ -25,11 +25,13 @@ static inline msec clock_now(const struct clock *c)
 /* The machine's wall clock. */
 extern const struct clock clock_wall;
 
-/* "2026-11-15T12:00:00Z", with optional fraction and offset as RFC 3339 allows. False if it is none. */
+/* "2026-11-15T12:00:00Z", with optional fraction (cut to milliseconds) and offset as RFC 3339 allows.
+   False if it is none, also for days that no calendar has. */
 bool time_parse(struct str s, msec *ret);
 
 enum { TIME_TEXT = 32 };
-/* Kubernetes' form, whole seconds. Returns BUF. */
+/* Kubernetes' form, whole seconds. Times outside of the years 0 to 9999, which it cannot say, are
+   written as the nearest one. Returns BUF. */
 const char *time_format(msec t, char buf[static TIME_TEXT]);
 
 #endif
