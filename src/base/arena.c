@@ -29,7 +29,7 @@ void *arena_raw(struct arena *a, size_t n)
 	void *p;
 
 	ASSERT(n <= SIZE_MAX / 2);
-	n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	n = (MAX(n, (size_t)1) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 	if ((size_t)(a->end - a->next) < n)
 		grow(a, n);
 	p = a->next;
@@ -44,6 +44,12 @@ void *arena_alloc(struct arena *a, size_t n)
 
 	memset(p, 0, n);
 	return p;
+}
+
+void *arena_many(struct arena *a, size_t n, size_t size)
+{
+	ASSERT(size == 0 || n <= SIZE_MAX / 2 / size);
+	return arena_alloc(a, n * size);
 }
 
 struct str arena_str(struct arena *a, struct str s)
@@ -115,7 +121,7 @@ void vec_room(struct arena *a, void **v, size_t *cap, size_t n, size_t size)
 	if (n < *cap)
 		return;
 	bigger = *cap ? *cap * 2 : 8;
-	p = arena_alloc(a, bigger * size);
+	p = arena_many(a, bigger, size);
 	if (n)
 		memcpy(p, *v, n * size);
 	*v = p;

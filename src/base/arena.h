@@ -14,12 +14,13 @@ struct arena {
 
 #define ARENA_INIT { NULL, NULL, NULL, 0 }
 
-/* Zeroed, aligned to 16 bytes. Never NULL. */
+/* Zeroed, aligned to 16 bytes. Never NULL, also for 0 bytes. */
 void *arena_alloc(struct arena *a, size_t n);
 /* Not zeroed: for memory that is written at once. */
 void *arena_raw(struct arena *a, size_t n);
 #define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
-#define arena_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
+#define arena_array(a, type, n) ((type *)arena_many((a), (size_t)(n), sizeof(type)))
+void *arena_many(struct arena *a, size_t n, size_t size);
 
 /* Copies; the bytes are followed by a zero. */
 struct str arena_str(struct arena *a, struct str s);

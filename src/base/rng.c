@@ -60,6 +60,9 @@ bool rng_one_in(struct rng *r, uint64_t n)
 
 int64_t rng_between(struct rng *r, int64_t from, int64_t to)
 {
+	uint64_t span = (uint64_t)to - (uint64_t)from + 1;
+
 	ASSERT(from <= to);
-	return from + (int64_t)rng_below(r, (uint64_t)(to - from) + 1);
+	/* 0: all numbers there are. */
+	return (int64_t)((uint64_t)from + (span ? rng_below(r, span) : rng_next(r)));
 }
