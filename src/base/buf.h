@@ -13,6 +13,7 @@ struct buf {
 
 #define BUF_INIT(most) { NULL, 0, 0, (most), false }
 
+/* S must not lie in the buffer itself. */
 void buf_put(struct buf *b, struct str s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -25,6 +25,7 @@ void heap_put(struct heap *h, struct heap_node *node, int64_t key);
 void heap_remove(struct heap *h, struct heap_node *node);
 /* The first one, or NULL; it stays in. */
 struct heap_node *heap_first(const struct heap *h);
+/* Frees the table. Nodes that were in it are not touched: they may be gone already. */
 void heap_release(struct heap *h);
 
 /* The structure of which NODE is the member. */
