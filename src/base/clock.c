@@ -103,7 +103,7 @@ const char *time_format(msec t, char buf[static TIME_TEXT])
 	gmtime_r(&sec, &tm);
 	/* strftime writes the year 5 as "5". */
 	snprintf(buf, TIME_TEXT, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)(tm.tm_year + 1900) % 10000,
-		 (unsigned)(tm.tm_mon + 1) % 100, (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
-		 (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
+	         (unsigned)(tm.tm_mon + 1) % 100, (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
+	         (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
 	return buf;
 }

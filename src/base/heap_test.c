@@ -23,7 +23,9 @@ static int take(struct heap *h)
 
 static void test_order(void **state)
 {
-	struct job jobs[6] = { { .name = 0 }, { .name = 1 }, { .name = 2 }, { .name = 3 }, { .name = 4 }, { .name = 5 } };
+	struct job jobs[6] = {
+		{ .name = 0 }, { .name = 1 }, { .name = 2 }, { .name = 3 }, { .name = 4 }, { .name = 5 }
+	};
 	static const int64_t keys[] = { 5, 3, INT64_MAX, 3, INT64_MIN, 3 };
 	static const int want[] = { 4, 1, 3, 5, 0, 2 };
 	struct heap h = HEAP_INIT;
@@ -81,7 +83,7 @@ static void test_random(void **state)
 			struct job *k = &jobs[i];
 
 			if (k->in && (!best || k->due.key < best->due.key ||
-				      (k->due.key == best->due.key && k->due.order < best->due.order)))
+			              (k->due.key == best->due.key && k->due.order < best->due.order)))
 				best = k;
 		}
 		assert_ptr_equal(heap_first(&h), best ? &best->due : NULL);

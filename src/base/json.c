@@ -24,8 +24,7 @@ static struct str key_twice(yyjson_val *obj)
 	struct str *keys = n <= FEW_KEYS ? few : xcalloc(n, sizeof(*keys));
 	yyjson_val *key, *val;
 
-	yyjson_obj_foreach(obj, i, max, key, val)
-		keys[i] = text_of(key);
+	yyjson_obj_foreach(obj, i, max, key, val) keys[i] = text_of(key);
 	if (n <= FEW_KEYS) {
 		for (i = 1; i < n; i++)
 			for (size_t j = 0; j < i; j++)
@@ -215,7 +214,8 @@ static bool arr_eq(yyjson_val *a, yyjson_val *b)
 
 	if (yyjson_arr_size(a) != yyjson_arr_size(b))
 		return false;
-	yyjson_arr_foreach(a, i, max, x) {
+	yyjson_arr_foreach(a, i, max, x)
+	{
 		if (!json_eq(x, y))
 			return false;
 		y = unsafe_yyjson_get_next(y);
@@ -231,7 +231,8 @@ static bool obj_eq(yyjson_val *a, yyjson_val *b)
 
 	if (yyjson_obj_size(a) != yyjson_obj_size(b))
 		return false;
-	yyjson_obj_foreach(a, i, max, key, val) {
+	yyjson_obj_foreach(a, i, max, key, val)
+	{
 		found = yyjson_obj_iter_getn(&other, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
 		if (!found || !json_eq(val, found))
 			return false;

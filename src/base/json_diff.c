@@ -1,3 +1,4 @@
+/* The merge patch between two JSON trees. */
 #include "base/json.h"
 
 struct diff {
@@ -59,7 +60,8 @@ static yyjson_mut_val *diff_objects(struct diff *d, yyjson_val *before, yyjson_v
 	yyjson_val *key, *val;
 	size_t i, max;
 
-	yyjson_obj_foreach(after, i, max, key, val) {
+	yyjson_obj_foreach(after, i, max, key, val)
+	{
 		yyjson_val *old = find(&in_before, key);
 
 		if (yyjson_is_null(val) || (old && json_eq(old, val)))
@@ -79,14 +81,13 @@ static yyjson_mut_val *diff_objects(struct diff *d, yyjson_val *before, yyjson_v
 	}
 	if (keeps(d))
 		return patch;
-	yyjson_obj_foreach(before, i, max, key, val)
-		if (!yyjson_is_null(val) && !find(&in_after, key))
-			put(d, &patch, key, yyjson_mut_null(d->doc));
+	yyjson_obj_foreach(before, i, max, key, val) if (!yyjson_is_null(val) && !find(&in_after, key))
+		put(d, &patch, key, yyjson_mut_null(d->doc));
 	return patch;
 }
 
 yyjson_mut_val *json_merge_diff(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after,
-				bool (*keep)(struct str path))
+                                bool (*keep)(struct str path))
 {
 	struct diff d = { doc, keep, BUF_INIT(SIZE_MAX / 4) };
 	yyjson_mut_val *patch;

@@ -17,7 +17,8 @@ static yyjson_mut_val *apply(yyjson_mut_doc *doc, yyjson_mut_val *target, yyjson
 		return patch;
 	if (!yyjson_mut_is_obj(target))
 		target = yyjson_mut_obj(doc);
-	yyjson_mut_obj_foreach(patch, i, max, key, val) {
+	yyjson_mut_obj_foreach(patch, i, max, key, val)
+	{
 		struct str k = { yyjson_mut_get_str(key), yyjson_mut_get_len(key) };
 		yyjson_mut_val *now = yyjson_mut_obj_getn(target, k.p, k.n);
 
@@ -90,14 +91,16 @@ static void test_keep(void **state)
 {
 	(void)state;
 	check("{\"x\":1,\"dl\":{\"y\":1,\"roles\":{\"z\":{\"q\":1},\"w\":{\"n\":1,\"m\":2}}}}",
-	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2}}}}", keep_roles, "{\"dl\":{\"roles\":{\"w\":{\"n\":2,\"m\":null}},\"y\":null}}");
+	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2}}}}", keep_roles,
+	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2,\"m\":null}},\"y\":null}}");
 	check("{\"x\":1}", "{}", keep_roles, "nothing");
 }
 
 static void test_patch_owns_its_text(void **state)
 {
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-	yyjson_doc *a = json_parse(STR("{}"), NULL), *b = json_parse(STR("{\"key\":[\"some text that is long\"]}"), NULL);
+	yyjson_doc *a = json_parse(STR("{}"), NULL),
+		   *b = json_parse(STR("{\"key\":[\"some text that is long\"]}"), NULL);
 	yyjson_mut_val *patch = json_merge_diff(doc, yyjson_doc_get_root(a), yyjson_doc_get_root(b), NULL);
 	struct buf out = BUF_INIT(1000);
 

@@ -32,7 +32,8 @@ static void test_parse_errors(void **state)
 	(void)state;
 	refuse(STR(""), ERR_INVALID, "line 1, column 1: empty text");
 	refuse(STR_NONE, ERR_INVALID, "line 1, column 1: empty text");
-	refuse(STR("{\n  \"\xc3\xa4\": x}"), ERR_INVALID, "line 2, column 8: unexpected character, expected a valid JSON value");
+	refuse(STR("{\n  \"\xc3\xa4\": x}"), ERR_INVALID,
+	       "line 2, column 8: unexpected character, expected a valid JSON value");
 	refuse(STR("{\"a\":1,\"b\":2,\"a\":3}"), ERR_INVALID, "key \"a\" stands twice in one object");
 	refuse(STR("[{\"b\":{\"x\\n\":1,\"x\\u000a\":3}}]"), ERR_INVALID, "key \"x\\n\" stands twice in one object");
 	assert_null(json_parse(STR("{\"a\":1"), NULL));
@@ -150,14 +151,14 @@ static void test_int(void **state)
 
 static void test_type_names(void **state)
 {
-	static const char *const want[] = { "null", "a boolean", "a boolean", "a number", "a number", "a string", "a list", "an object" };
+	static const char *const want[] = { "null",     "a boolean", "a boolean", "a number",
+		                            "a number", "a string",  "a list",    "an object" };
 	CLEANUP(json_docp) yyjson_doc *doc = parse("[null,true,false,1,1.5,\"\",[],{}]");
 	yyjson_val *val;
 	size_t i, max;
 
 	(void)state;
-	yyjson_arr_foreach(yyjson_doc_get_root(doc), i, max, val)
-		assert_string_equal(json_type_name(val), want[i]);
+	yyjson_arr_foreach(yyjson_doc_get_root(doc), i, max, val) assert_string_equal(json_type_name(val), want[i]);
 	assert_string_equal(json_type_name(NULL), "nothing");
 }
 

@@ -79,7 +79,8 @@ static void put_message(struct buf *line, struct str s)
 	}
 }
 
-static void put_text_line(struct buf *line, enum log_level level, struct str msg, const struct log_field *fields, size_t n)
+static void put_text_line(struct buf *line, enum log_level level, struct str msg, const struct log_field *fields,
+                          size_t n)
 {
 	char when[TIME_TEXT];
 
@@ -96,7 +97,8 @@ static void put_text_line(struct buf *line, enum log_level level, struct str msg
 	}
 }
 
-static void put_json_line(struct buf *line, enum log_level level, struct str msg, const struct log_field *fields, size_t n)
+static void put_json_line(struct buf *line, enum log_level level, struct str msg, const struct log_field *fields,
+                          size_t n)
 {
 	msec now = clock_now(setup.clock);
 	char when[TIME_TEXT];
@@ -105,7 +107,7 @@ static void put_json_line(struct buf *line, enum log_level level, struct str msg
 	time_format(now, when);
 	/* Without its Z, which follows the milliseconds. */
 	buf_printf(line, "{\"time\":\"%.*s.%03dZ\",\"level\":\"%s\",\"msg\":", (int)strlen(when) - 1, when,
-		   ms < 0 ? ms + 1000 : ms, levels[level].json);
+	           ms < 0 ? ms + 1000 : ms, levels[level].json);
 	buf_json_str(line, msg);
 	for (size_t i = 0; i < n; i++) {
 		buf_putc(line, ',');

@@ -59,19 +59,22 @@ static void test_text(void **state)
 	log_warn(NO_FIELDS, "w");
 	log_error(FIELDS(F_INT("n", INT64_MIN)), "e");
 	assert_string_equal(written(), "2026-11-15T12:00:00Z DEBUG d\n"
-				       "2026-11-15T12:00:00Z WARN  w\n"
-				       "2026-11-15T12:00:00Z ERROR e n=-9223372036854775808\n");
+	                               "2026-11-15T12:00:00Z WARN  w\n"
+	                               "2026-11-15T12:00:00Z ERROR e n=-9223372036854775808\n");
 }
 
 static void test_text_is_one_line(void **state)
 {
 	(void)state;
 	log_setup(LOG_TEXT, LOG_DEBUG, &fixed);
-	log_info(FIELDS(F_STR("a", STR("b c")), F_STR("q", STR("say \"hi\"")), F_STR("e", STR("")), F_STR("n", STR_NONE),
-			F_STR("k", STR("a=b")), F_STR("l", STR("1\n2")), F_STR("u", STR("\xc3\xa4")), F_STR("bad", STR("\xff"))),
-		 "one\ntwo\x1b[31m\xc2\x9b\xc3\xa4\xff");
-	assert_string_equal(written(), "2026-11-15T12:00:00Z INFO  one\\ntwo\\x1b[31m\\x9b\xc3\xa4\xef\xbf\xbd a=\"b c\" "
-				       "q=\"say \\\"hi\\\"\" e=\"\" n=\"\" k=\"a=b\" l=\"1\\n2\" u=\xc3\xa4 bad=\"\xef\xbf\xbd\"\n");
+	log_info(FIELDS(F_STR("a", STR("b c")), F_STR("q", STR("say \"hi\"")), F_STR("e", STR("")),
+	                F_STR("n", STR_NONE), F_STR("k", STR("a=b")), F_STR("l", STR("1\n2")),
+	                F_STR("u", STR("\xc3\xa4")), F_STR("bad", STR("\xff"))),
+	         "one\ntwo\x1b[31m\xc2\x9b\xc3\xa4\xff");
+	assert_string_equal(
+		written(),
+		"2026-11-15T12:00:00Z INFO  one\\ntwo\\x1b[31m\\x9b\xc3\xa4\xef\xbf\xbd a=\"b c\" "
+		"q=\"say \\\"hi\\\"\" e=\"\" n=\"\" k=\"a=b\" l=\"1\\n2\" u=\xc3\xa4 bad=\"\xef\xbf\xbd\"\n");
 }
 
 static void test_json(void **state)
@@ -79,8 +82,9 @@ static void test_json(void **state)
 	(void)state;
 	log_setup(LOG_JSON, LOG_DEBUG, &fixed);
 	log_warn(FIELDS(F_STR("job", STR("a \"b\"")), F_INT("index", -3)), "one\ntwo");
-	assert_string_equal(written(), "{\"time\":\"2026-11-15T12:00:00.123Z\",\"level\":\"warn\",\"msg\":\"one\\ntwo\","
-				       "\"job\":\"a \\\"b\\\"\",\"index\":-3}\n");
+	assert_string_equal(written(),
+	                    "{\"time\":\"2026-11-15T12:00:00.123Z\",\"level\":\"warn\",\"msg\":\"one\\ntwo\","
+	                    "\"job\":\"a \\\"b\\\"\",\"index\":-3}\n");
 	now = -1;
 	log_debug(NO_FIELDS, "x");
 	now = 1794744000123;
@@ -147,7 +151,8 @@ static void test_one_write_for_a_line(void **state)
 	log_setup(LOG_TEXT, LOG_DEBUG, &fixed);
 	log_info(FIELDS(F_INT("a", 1), F_STR("b", STR("x y"))), "first");
 	log_info(NO_FIELDS, "second");
-	assert_int_equal(recv(pair[1], packet, sizeof(packet), 0), strlen("2026-11-15T12:00:00Z INFO  first a=1 b=\"x y\"\n"));
+	assert_int_equal(recv(pair[1], packet, sizeof(packet), 0),
+	                 strlen("2026-11-15T12:00:00Z INFO  first a=1 b=\"x y\"\n"));
 	assert_int_equal(recv(pair[1], packet, sizeof(packet), 0), strlen("2026-11-15T12:00:00Z INFO  second\n"));
 	log_to(sink);
 	fclose(f);

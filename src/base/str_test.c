@@ -51,14 +51,10 @@ static void test_next(void **state)
 		struct str text;
 		const char *want;
 	} cases[] = {
-		{ STR_INIT(""), "" },
-		{ { NULL, 0 }, "" },
-		{ STR_INIT("a"), "<a>" },
-		{ STR_INIT("a,,b"), "<a><><b>" },
-		{ STR_INIT("a,"), "<a><>" },
-		{ STR_INIT(",a"), "<><a>" },
-		{ STR_INIT(","), "<><>" },
-		{ STR_INIT(",,"), "<><><>" },
+		{ STR_INIT(""), "" },        { { NULL, 0 }, "" },
+		{ STR_INIT("a"), "<a>" },    { STR_INIT("a,,b"), "<a><><b>" },
+		{ STR_INIT("a,"), "<a><>" }, { STR_INIT(",a"), "<><a>" },
+		{ STR_INIT(","), "<><>" },   { STR_INIT(",,"), "<><><>" },
 	};
 
 	(void)state;
@@ -220,7 +216,8 @@ static void test_distance(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct str a = str_c(cases[i].a), b = str_c(cases[i].b);
 
-		if (str_distance(a, b, cases[i].max) != cases[i].want || str_distance(b, a, cases[i].max) != cases[i].want)
+		if (str_distance(a, b, cases[i].max) != cases[i].want ||
+		    str_distance(b, a, cases[i].max) != cases[i].want)
 			fail_msg("%s %s", cases[i].a, cases[i].b);
 	}
 	memset(longer, 'a', sizeof(longer));
@@ -231,14 +228,9 @@ static void test_distance(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_next),
-		cmocka_unit_test(test_int),
-		cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_dns_label),
-		cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_compare),   cmocka_unit_test(test_parts),    cmocka_unit_test(test_next),
+		cmocka_unit_test(test_int),       cmocka_unit_test(test_utf8),     cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_dns_label), cmocka_unit_test(test_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* libyaml's events become a tree of nodes; every limit is checked here, before anything is copied. */
 #include "base/map.h"
 #include "base/yaml_fault.h"
 #include "base/yaml_node.h"
@@ -14,11 +15,11 @@ enum {
 /* A list or map whose end has not come yet. */
 struct frame {
 	struct yaml_node *node;
-	struct yaml_item **end;   /* where the next item is hung */
-	struct yaml_item *merges; /* what "<<" named, the latest first: it wins */
+	struct yaml_item **end;    /* where the next item is hung */
+	struct yaml_item *merges;  /* what "<<" named, the latest first: it wins */
 	struct yaml_item *pending; /* a key that waits for its value */
-	bool merging;             /* … and that key is "<<" */
-	size_t nodes, bytes;      /* the counts when it began */
+	bool merging;              /* … and that key is "<<" */
+	size_t nodes, bytes;       /* the counts when it began */
 };
 
 struct composer {
@@ -109,7 +110,8 @@ static bool place(struct composer *c, struct yaml_node *node)
 	if (f->merging) {
 		f->merging = false;
 		if (c->event.type == YAML_ALIAS_EVENT && node->kind != YAML_MAP)
-			return fault(c, ERR_INVALID, "\"<<\" merges a map, and *%s is none", (char *)c->event.data.alias.anchor);
+			return fault(c, ERR_INVALID, "\"<<\" merges a map, and *%s is none",
+			             (char *)c->event.data.alias.anchor);
 		it->next = f->merges;
 		f->merges = it;
 		return true;
@@ -170,7 +172,8 @@ static bool on_alias(struct composer *c)
 	if (!spend(c, node->nodes, node->bytes) || !place(c, node))
 		return false;
 	if (c->depth)
-		c->stack[c->depth - 1].node->height = MAX(c->stack[c->depth - 1].node->height, (uint16_t)(node->height + 1));
+		c->stack[c->depth - 1].node->height =
+			MAX(c->stack[c->depth - 1].node->height, (uint16_t)(node->height + 1));
 	return true;
 }
 
@@ -202,7 +205,8 @@ static bool on_end(struct composer *c)
 	if (f.node->kind == YAML_MAP)
 		bad = yaml_settle_map(f.node, f.merges, c->tree, &reason);
 	if (bad)
-		return yaml_fault(c->e, c->file, (struct yaml_pos){ bad->line, bad->column }, ERR_INVALID, "%s", reason);
+		return yaml_fault(c->e, c->file, (struct yaml_pos){ bad->line, bad->column }, ERR_INVALID, "%s",
+		                  reason);
 	f.node->open = false;
 	f.node->nodes = (uint32_t)(c->nodes - f.nodes);
 	f.node->bytes = (uint32_t)(c->bytes - f.bytes);
@@ -248,14 +252,15 @@ static bool on_event(struct composer *c)
 }
 
 bool yaml_compose(struct str file, struct str text, struct arena *tree, struct arena *texts, yaml_roots *roots,
-		  struct err *e)
+                  struct err *e)
 {
 	struct composer *c = xcalloc(1, sizeof(*c));
 	yaml_parser_t parser;
 	bool ok = true, done = false;
 
-	*c = (struct composer){ .file = file, .tree = tree, .texts = texts, .roots = roots, .e = e,
-				.scratch = BUF_INIT(YAML_MAX_BYTES) };
+	*c = (struct composer){
+		.file = file, .tree = tree, .texts = texts, .roots = roots, .e = e, .scratch = BUF_INIT(YAML_MAX_BYTES)
+	};
 	if (!yaml_parser_initialize(&parser))
 		BUG("libyaml does not start");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)(text.p ? text.p : ""), text.n);

@@ -9,13 +9,16 @@ static const struct {
 	{ "mapping values are not allowed in this context",
 	  "unexpected ':': put the value in quotes, or mend the indentation" },
 	{ "did not find expected key", "expected a key: mend the indentation here or in the lines before" },
-	{ "did not find expected '-' indicator", "expected \"- \" of a list: mend the indentation here or in the lines before" },
+	{ "did not find expected '-' indicator",
+	  "expected \"- \" of a list: mend the indentation here or in the lines before" },
 	{ "could not find expected ':'", "expected ':' after a key" },
 	{ "did not find expected ',' or ']'", "expected ',' or ']' in a list" },
 	{ "did not find expected ',' or '}'", "expected ',' or '}' in a map" },
 	{ "did not find expected node content", "expected a value" },
-	{ "block sequence entries are not allowed in this context", "a list cannot begin here: put it into the next line" },
-	{ "block mapping entries are not allowed in this context", "a map cannot begin here: put it into the next line" },
+	{ "block sequence entries are not allowed in this context",
+	  "a list cannot begin here: put it into the next line" },
+	{ "block mapping entries are not allowed in this context",
+	  "a map cannot begin here: put it into the next line" },
 	{ "mapping keys are not allowed in this context", "a key cannot stand here: mend the indentation" },
 	{ "found unexpected end of stream", "the file ends inside a quoted string" },
 	{ "found unexpected document indicator", "the document ends inside a quoted string" },
@@ -71,7 +74,8 @@ bool yaml_fault_of_parser(struct err *e, struct str file, struct str text, const
 	if (parser->error == YAML_MEMORY_ERROR)
 		return err_set(e, ERR_IO, "%.*s: out of memory", STR_F(file));
 	if (parser->error == YAML_READER_ERROR)
-		return yaml_fault(e, file, pos_of(text, parser->problem_offset), ERR_INVALID, "not UTF-8 text: %s", why);
+		return yaml_fault(e, file, pos_of(text, parser->problem_offset), ERR_INVALID, "not UTF-8 text: %s",
+		                  why);
 	if (strcmp(why, "found character that cannot start any token") == 0)
 		return bad_start(e, file, parser, at);
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
@@ -79,6 +83,6 @@ bool yaml_fault_of_parser(struct err *e, struct str file, struct str text, const
 			why = reasons[i].ours;
 	if (parser->context && parser->context_mark.line + 1 < at.line)
 		return yaml_fault(e, file, at, ERR_INVALID, "%s (%s that begins in line %zu)", why, parser->context,
-				  parser->context_mark.line + 1);
+		                  parser->context_mark.line + 1);
 	return yaml_fault(e, file, at, ERR_INVALID, "%s", why);
 }

@@ -1,3 +1,4 @@
+/* The keys of a YAML map: none twice, merged ones where it has none of its own. */
 #include "base/yaml_node.h"
 
 /* Maps up to this size are searched key by key; larger ones are sorted. */
@@ -40,19 +41,21 @@ static void add_all(const struct yaml_node *map, size_t rank, struct arena *scra
 }
 
 static const struct yaml_item *twice(const struct yaml_item *first, const struct yaml_item *second, struct arena *tree,
-				     const char **reason)
+                                     const char **reason)
 {
 	struct buf quoted = BUF_INIT(1024);
+	struct str why;
 
 	buf_json_str(&quoted, str_sub(second->key, 0, 100));
-	*reason = arena_printf(tree, "key %s stands twice in this map (first in line %u)", buf_str(&quoted).p, first->line).p;
+	why = arena_printf(tree, "key %s stands twice in this map (first in line %u)", quoted.p, first->line);
 	buf_release(&quoted);
+	*reason = why.p;
 	return second;
 }
 
 /* Adds what one "<<" names: a map, or a list of maps of which the earlier win. NULL, or what is no map. */
 static const struct yaml_item *add_merge(const struct yaml_item *merge, size_t *rank, struct arena *scratch,
-					 candidates *all)
+                                         candidates *all)
 {
 	if (merge->node->kind == YAML_MAP) {
 		add_all(merge->node, (*rank)++, scratch, all);
@@ -112,7 +115,7 @@ static const struct yaml_item *check_few(const struct yaml_node *map, struct are
 }
 
 const struct yaml_item *yaml_settle_map(struct yaml_node *map, const struct yaml_item *merges, struct arena *tree,
-					const char **reason)
+                                        const char **reason)
 {
 	struct arena scratch = ARENA_INIT;
 	candidates all = { 0 };

@@ -6,7 +6,9 @@ static const struct {
 	struct str text;
 	struct yaml_scalar scalar;
 } words[] = {
+/* clang-format off */
 #define WORD(word, ...) { STR_INIT(word), { __VA_ARGS__ } }
+	/* clang-format on */
 	WORD("", YAML_NULL),
 	WORD("~", YAML_NULL),
 	WORD("null", YAML_NULL),

@@ -52,7 +52,9 @@ static void test_documents(void **state)
 	check("# only a comment\n", "");
 	check("---\n---\n# x\n---\nnull\n---\n~\n...\n", "");
 	check("a: 1\n---\n---\nb: 2\n--- # note\n- c\n...\n", "{\"a\":1}\n{\"b\":2}\n[\"c\"]");
-	check("\xef\xbb\xbf" "a: 1\r\nb: |\r\n  x\r\n  y\r\n", "{\"a\":1,\"b\":\"x\\ny\\n\"}");
+	check("\xef\xbb\xbf"
+	      "a: 1\r\nb: |\r\n  x\r\n  y\r\n",
+	      "{\"a\":1,\"b\":\"x\\ny\\n\"}");
 	check("just text", "\"just text\"");
 	check("%YAML 1.1\n---\na: 1\n", "{\"a\":1}");
 	check("{\n\t\"a\":\t[1, 2.5, \"x\\/\", null, true], \"b\":{}\n}\n",
@@ -85,39 +87,115 @@ static void test_scalars(void **state)
 	static const struct {
 		const char *plain, *json;
 	} cases[] = {
-		{ "", "null" }, { "~", "null" }, { "null", "null" }, { "Null", "null" }, { "NULL", "null" },
+		{ "", "null" },
+		{ "~", "null" },
+		{ "null", "null" },
+		{ "Null", "null" },
+		{ "NULL", "null" },
 		{ "nULL", "\"nULL\"" },
-		{ "y", "true" }, { "Y", "true" }, { "yes", "true" }, { "Yes", "true" }, { "YES", "true" },
-		{ "on", "true" }, { "On", "true" }, { "ON", "true" }, { "true", "true" }, { "True", "true" },
-		{ "TRUE", "true" }, { "yEs", "\"yEs\"" },
-		{ "n", "false" }, { "N", "false" }, { "no", "false" }, { "No", "false" }, { "NO", "false" },
-		{ "off", "false" }, { "Off", "false" }, { "OFF", "false" }, { "false", "false" },
-		{ "False", "false" }, { "FALSE", "false" },
-		{ "0", "0" }, { "-1", "-1" }, { "+1", "1" }, { "0644", "420" }, { "-010", "-8" }, { "08", "8" },
-		{ "0o17", "15" }, { "0x1F", "31" }, { "0X1f", "31" }, { "-0x10", "-16" }, { "0b101", "5" },
-		{ "-0b11", "-3" }, { "0x", "\"0x\"" }, { "0xg", "\"0xg\"" }, { "0b2", "\"0b2\"" },
-		{ "1_000", "1000" }, { "-_1", "-1" }, { "_1", "\"_1\"" }, { "0x_ff", "255" },
-		{ "9223372036854775807", "9223372036854775807" }, { "9223372036854775808", "9223372036854775808" },
+		{ "y", "true" },
+		{ "Y", "true" },
+		{ "yes", "true" },
+		{ "Yes", "true" },
+		{ "YES", "true" },
+		{ "on", "true" },
+		{ "On", "true" },
+		{ "ON", "true" },
+		{ "true", "true" },
+		{ "True", "true" },
+		{ "TRUE", "true" },
+		{ "yEs", "\"yEs\"" },
+		{ "n", "false" },
+		{ "N", "false" },
+		{ "no", "false" },
+		{ "No", "false" },
+		{ "NO", "false" },
+		{ "off", "false" },
+		{ "Off", "false" },
+		{ "OFF", "false" },
+		{ "false", "false" },
+		{ "False", "false" },
+		{ "FALSE", "false" },
+		{ "0", "0" },
+		{ "-1", "-1" },
+		{ "+1", "1" },
+		{ "0644", "420" },
+		{ "-010", "-8" },
+		{ "08", "8" },
+		{ "0o17", "15" },
+		{ "0x1F", "31" },
+		{ "0X1f", "31" },
+		{ "-0x10", "-16" },
+		{ "0b101", "5" },
+		{ "-0b11", "-3" },
+		{ "0x", "\"0x\"" },
+		{ "0xg", "\"0xg\"" },
+		{ "0b2", "\"0b2\"" },
+		{ "1_000", "1000" },
+		{ "-_1", "-1" },
+		{ "_1", "\"_1\"" },
+		{ "0x_ff", "255" },
+		{ "9223372036854775807", "9223372036854775807" },
+		{ "9223372036854775808", "9223372036854775808" },
 		{ "-9223372036854775808", "-9223372036854775808" },
 		{ "18446744073709551615", "18446744073709551615" },
-		{ "18446744073709551616", "18446744073709552000.0" }, { "-9223372036854775809", "-9223372036854776000.0" },
+		{ "18446744073709551616", "18446744073709552000.0" },
+		{ "-9223372036854775809", "-9223372036854776000.0" },
 		{ "+18446744073709551615", "18446744073709552000.0" },
-		{ "0xFFFFFFFFFFFFFFFF", "18446744073709551615" }, { "0x10000000000000000", "\"0x10000000000000000\"" },
-		{ "1.5", "1.5" }, { "1.", "1" }, { ".5", "0.5" }, { "-.5", "-0.5" }, { "1e3", "1000" }, { "1E-3", "0.001" },
-		{ "1_0.5", "10.5" }, { ".5_5", "0.55" }, { "._5", "\"._5\"" }, { "1e", "\"1e\"" }, { ".", "\".\"" },
-		{ "-", "[null]" }, { "-.", "\"-.\"" }, { "+", "\"+\"" }, { "1.2.3", "\"1.2.3\"" }, { "1e999", "\"1e999\"" },
-		{ "1e-999", "0" }, { "1e22", "1e22" }, { "0x1p3", "\"0x1p3\"" }, { "inf", "\"inf\"" }, { "nan", "\"nan\"" },
-		{ "2001-01-01", "\"2001-01-01\"" }, { "2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\"" },
-		{ "1:30", "\"1:30\"" }, { "500m", "\"500m\"" }, { "10.0.0.1", "\"10.0.0.1\"" }, { "a:b", "\"a:b\"" },
-		{ "'1'", "\"1\"" }, { "\"yes\"", "\"yes\"" }, { "''", "\"\"" }, { "'it''s'", "\"it's\"" },
+		{ "0xFFFFFFFFFFFFFFFF", "18446744073709551615" },
+		{ "0x10000000000000000", "\"0x10000000000000000\"" },
+		{ "1.5", "1.5" },
+		{ "1.", "1" },
+		{ ".5", "0.5" },
+		{ "-.5", "-0.5" },
+		{ "1e3", "1000" },
+		{ "1E-3", "0.001" },
+		{ "1_0.5", "10.5" },
+		{ ".5_5", "0.55" },
+		{ "._5", "\"._5\"" },
+		{ "1e", "\"1e\"" },
+		{ ".", "\".\"" },
+		{ "-", "[null]" },
+		{ "-.", "\"-.\"" },
+		{ "+", "\"+\"" },
+		{ "1.2.3", "\"1.2.3\"" },
+		{ "1e999", "\"1e999\"" },
+		{ "1e-999", "0" },
+		{ "1e22", "1e22" },
+		{ "0x1p3", "\"0x1p3\"" },
+		{ "inf", "\"inf\"" },
+		{ "nan", "\"nan\"" },
+		{ "2001-01-01", "\"2001-01-01\"" },
+		{ "2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\"" },
+		{ "1:30", "\"1:30\"" },
+		{ "500m", "\"500m\"" },
+		{ "10.0.0.1", "\"10.0.0.1\"" },
+		{ "a:b", "\"a:b\"" },
+		{ "'1'", "\"1\"" },
+		{ "\"yes\"", "\"yes\"" },
+		{ "''", "\"\"" },
+		{ "'it''s'", "\"it's\"" },
 		{ "\"\\x41\\u00e4\\n\\0\"", "\"A\xc3\xa4\\n\\u0000\"" },
-		{ "!!str 1", "\"1\"" }, { "!!str", "\"\"" }, { "!!int \"12\"", "12" }, { "!!float 1", "1" },
-		{ "!!float 0.5", "0.5" }, { "!!bool 'yes'", "true" }, { "!!null ''", "null" }, { "! 1", "\"1\"" },
-		{ "!!map {}", "{}" }, { "!!seq []", "[]" }, { "! [1]", "[1]" },
-		{ "!!binary aGVsbG8=", "\"hello\"" }, { "!!binary YQ==", "\"a\"" }, { "!!binary ''", "\"\"" },
+		{ "!!str 1", "\"1\"" },
+		{ "!!str", "\"\"" },
+		{ "!!int \"12\"", "12" },
+		{ "!!float 1", "1" },
+		{ "!!float 0.5", "0.5" },
+		{ "!!bool 'yes'", "true" },
+		{ "!!null ''", "null" },
+		{ "! 1", "\"1\"" },
+		{ "!!map {}", "{}" },
+		{ "!!seq []", "[]" },
+		{ "! [1]", "[1]" },
+		{ "!!binary aGVsbG8=", "\"hello\"" },
+		{ "!!binary YQ==", "\"a\"" },
+		{ "!!binary ''", "\"\"" },
 		{ "!!binary \"aGVs\\nbG8=\"", "\"hello\"" },
-		{ "|\n  a\n   b\n\n", "\"a\\n b\\n\"" }, { "|-\n  a\n", "\"a\"" }, { "|+\n  a\n\n", "\"a\\n\\n\"" },
-		{ ">\n  a\n  b\n\n  c\n", "\"a b\\nc\\n\"" }, { "one\n  two", "\"one two\"" },
+		{ "|\n  a\n   b\n\n", "\"a\\n b\\n\"" },
+		{ "|-\n  a\n", "\"a\"" },
+		{ "|+\n  a\n\n", "\"a\\n\\n\"" },
+		{ ">\n  a\n  b\n\n  c\n", "\"a b\\nc\\n\"" },
+		{ "one\n  two", "\"one two\"" },
 	};
 
 	(void)state;
@@ -166,7 +244,8 @@ static void test_keys(void **state)
 {
 	(void)state;
 	check("1: a\n0x10: b\ntrue: c\nno: d\n1.5: e\n'x': f\n2001-01-01: g\n",
-	      "{\"1\":\"a\",\"16\":\"b\",\"true\":\"c\",\"false\":\"d\",\"1.5\":\"e\",\"x\":\"f\",\"2001-01-01\":\"g\"}");
+	      "{\"1\":\"a\",\"16\":\"b\",\"true\":\"c\",\"false\":\"d\",\"1.5\":\"e\",\"x\":\"f\",\"2001-01-01\":"
+	      "\"g\"}");
 	check("1e3: a\n1e10: b\n0.0001: c\n0.00001: d\n3.14159265358979: e\n.inf: f\n",
 	      "{\"1000\":\"a\",\"1e+10\":\"b\",\"0.0001\":\"c\",\"1e-05\":\"d\",\"3.1415927\":\"e\",\".inf\":\"f\"}");
 }
@@ -200,7 +279,8 @@ static void test_duplicate_among_many(void **state)
 static void test_aliases(void **state)
 {
 	(void)state;
-	check("a: &x {b: [1]}\nc: *x\nd: [*x, *x]\n", "{\"a\":{\"b\":[1]},\"c\":{\"b\":[1]},\"d\":[{\"b\":[1]},{\"b\":[1]}]}");
+	check("a: &x {b: [1]}\nc: *x\nd: [*x, *x]\n",
+	      "{\"a\":{\"b\":[1]},\"c\":{\"b\":[1]},\"d\":[{\"b\":[1]},{\"b\":[1]}]}");
 	check("a: &x 1\nb: &x two\nc: *x\n*x : 3\n", "{\"a\":1,\"b\":\"two\",\"c\":\"two\",\"two\":3}");
 	check("&k key: &v\nb: *k\nc: *v\n", "{\"key\":null,\"b\":\"key\",\"c\":null}");
 	refuse("a: *x\n", "f:1:4: there is no anchor &x before this alias");
@@ -218,8 +298,10 @@ static void test_merge(void **state)
 	check("x: &x {a: 1, b: 2}\np: {b: 3, <<: *x}\n", "{\"x\":{\"a\":1,\"b\":2},\"p\":{\"b\":3,\"a\":1}}");
 	check("x: &x {a: 1}\np: &p {a: 2, b: 2}\nz: {<<: [*x, *p, {b: 3, c: 3}]}\n",
 	      "{\"x\":{\"a\":1},\"p\":{\"a\":2,\"b\":2},\"z\":{\"a\":1,\"b\":2,\"c\":3}}");
-	check("x: &x {a: 1}\np: &p {a: 2}\nz:\n  <<: *x\n  <<: *p\n", "{\"x\":{\"a\":1},\"p\":{\"a\":2},\"z\":{\"a\":2}}");
-	check("x: &x {a: 1}\np: &p {<<: *x, b: 2}\nz: {<<: *p}\n", "{\"x\":{\"a\":1},\"p\":{\"b\":2,\"a\":1},\"z\":{\"b\":2,\"a\":1}}");
+	check("x: &x {a: 1}\np: &p {a: 2}\nz:\n  <<: *x\n  <<: *p\n",
+	      "{\"x\":{\"a\":1},\"p\":{\"a\":2},\"z\":{\"a\":2}}");
+	check("x: &x {a: 1}\np: &p {<<: *x, b: 2}\nz: {<<: *p}\n",
+	      "{\"x\":{\"a\":1},\"p\":{\"b\":2,\"a\":1},\"z\":{\"b\":2,\"a\":1}}");
 	check("x: {<<: {a: 1}}\np: {<<: []}\n", "{\"x\":{\"a\":1},\"p\":{}}");
 	check("x: {'<<': 1}\n", "{\"x\":{\"<<\":1}}");
 	check("x: <<\n", "{\"x\":\"<<\"}");
@@ -241,14 +323,17 @@ static void test_syntax_errors(void **state)
 	refuse("a: \x01\n", "f:1:4: not UTF-8 text: control characters are not allowed");
 	refuse("a: 1\n\xc3\xa4\xc3\xa4: \xff\n", "f:2:5: not UTF-8 text: invalid leading UTF-8 octet");
 	refuse_str(STR("a: b\0c"), "f:1:5: not UTF-8 text: control characters are not allowed");
-	refuse("a: [1, 2\nb: 3\n", "f:2:2: expected ',' or ']' in a list (while parsing a flow sequence that begins in line 1)");
-	refuse("a: 'x\n", "f:2:1: the file ends inside a quoted string (while scanning a quoted scalar that begins in line 1)");
+	refuse("a: [1, 2\nb: 3\n",
+	       "f:2:2: expected ',' or ']' in a list (while parsing a flow sequence that begins in line 1)");
+	refuse("a: 'x\n",
+	       "f:2:1: the file ends inside a quoted string (while scanning a quoted scalar that begins in line 1)");
 }
 
 static void test_truncated(void **state)
 {
 	static const char text[] = "# job\napiVersion: v1\nmetadata: {name: \"x\\u00e4\", labels: {a: 'b'}}\nspec:\n"
-				   "  - &a !!str x\n  - *a\n  - |\n    block\n  - ? k\n    : <<\n  - <<: {a: [1, 2.5]}\n...\n---\n- 0x1f\n";
+				   "  - &a !!str x\n  - *a\n  - |\n    block\n  - ? k\n    : <<\n  - <<: {a: [1, "
+	                           "2.5]}\n...\n---\n- 0x1f\n";
 
 	(void)state;
 	for (size_t n = 0; n < sizeof(text); n++) {
@@ -406,19 +491,19 @@ static void test_read(void **state)
 
 static void test_where(void **state)
 {
-	static const char text[] = "# a job\n"                      /* 1 */
-				   "metadata:\n"                     /* 2 */
-				   "  annotations:\n"                /* 3 */
-				   "    a.b/c: x\n"                  /* 4 */
-				   "    'q\"[1]\\': y\n"             /* 5 */
-				   "spec:\n"                         /* 6 */
-				   "  replicaSpecs:\n"               /* 7 */
-				   "  - &w {template: {a: 1}}\n"     /* 8 */
-				   "  - <<: *w\n"                    /* 9 */
-				   "    replicas: 3\n"               /* 10 */
-				   "  -   - deep\n"                  /* 11 */
-				   "---\n"                           /* 12 */
-				   "- 1\n";                          /* 13 */
+	static const char text[] = "# a job\n"                   /* 1 */
+				   "metadata:\n"                 /* 2 */
+				   "  annotations:\n"            /* 3 */
+				   "    a.b/c: x\n"              /* 4 */
+				   "    'q\"[1]\\': y\n"         /* 5 */
+				   "spec:\n"                     /* 6 */
+				   "  replicaSpecs:\n"           /* 7 */
+				   "  - &w {template: {a: 1}}\n" /* 8 */
+				   "  - <<: *w\n"                /* 9 */
+				   "    replicas: 3\n"           /* 10 */
+				   "  -   - deep\n"              /* 11 */
+				   "---\n"                       /* 12 */
+				   "- 1\n";                      /* 13 */
 	static const struct {
 		size_t doc;
 		const char *path;

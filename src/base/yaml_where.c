@@ -1,3 +1,4 @@
+/* From a path such as spec.roles[0].count to its place in the file. */
 #include "base/yaml_node.h"
 
 /* One step of a path: .name, [3] or ["a.b/c"]. */

@@ -1,3 +1,4 @@
+/* A JSON tree as YAML for people, in the layout of kubectl. */
 #include "base/yaml.h"
 #include "base/yaml_scalar.h"
 
@@ -59,7 +60,8 @@ static struct look look_at(struct str s)
 		l.special |= must_escape(c) && c != '\t';
 		l.lines |= c == '\n';
 		l.loose_ends |= (c == ' ' || c == '\t') && next == '\n';
-		l.syntax |= c == '\t' || (c == ':' && (next == ' ' || next == '\n' || next == '\t')) || (c == ' ' && next == '#');
+		l.syntax |= c == '\t' || (c == ':' && (next == ' ' || next == '\n' || next == '\t')) ||
+		            (c == ' ' && next == '#');
 	}
 	return l;
 }
@@ -82,8 +84,8 @@ static bool ambiguous(struct str s)
 		i++;
 	if (i == s.n && is_digit(s.p[i - 1]) && memchr(s.p, ':', s.n))
 		return true;
-	return s.n > 5 && is_digit(s.p[0]) && is_digit(s.p[1]) && is_digit(s.p[2]) && is_digit(s.p[3]) && s.p[4] == '-' &&
-	       is_digit(s.p[5]);
+	return s.n > 5 && is_digit(s.p[0]) && is_digit(s.p[1]) && is_digit(s.p[2]) && is_digit(s.p[3]) &&
+	       s.p[4] == '-' && is_digit(s.p[5]);
 }
 
 static bool starts_like_syntax(struct str s)
@@ -206,7 +208,8 @@ static void put_list(yyjson_val *list, size_t indent, struct buf *out)
 	yyjson_val *val;
 	size_t i, max;
 
-	yyjson_arr_foreach(list, i, max, val) {
+	yyjson_arr_foreach(list, i, max, val)
+	{
 		if (i) {
 			buf_putc(out, '\n');
 			put_indent(indent, out);
@@ -238,7 +241,8 @@ static void put_map(yyjson_val *map, size_t indent, struct buf *out)
 	yyjson_val *key, *val;
 	size_t i, max;
 
-	yyjson_obj_foreach(map, i, max, key, val) {
+	yyjson_obj_foreach(map, i, max, key, val)
+	{
 		/* The items of a list stand under the key, not further in. */
 		size_t inner = yyjson_is_arr(val) ? indent : indent + STEP;
 
