@@ -92,6 +92,8 @@ static struct yaml_file *prefer_json(struct yaml_file *y, struct str text, struc
 {
 	yyjson_doc *doc = str_has_prefix(str_trim(text), STR("{")) ? json_parse(text, NULL) : NULL;
 
+	if (doc && yyjson_doc_get_val_count(doc) > YAML_MAX_NODES)
+		json_docp(&doc);
 	if (!doc)
 		return y;
 	if (y && y->n == 1 && json_eq(yaml_root(y, 0), yyjson_doc_get_root(doc))) {

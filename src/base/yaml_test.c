@@ -425,6 +425,13 @@ static void test_many_values(void **state)
 	for (int i = 0; i < YAML_MAX_NODES; i++)
 		buf_put(&b, STR("1,"));
 	refuse(b.p, "f:1:2000000: more than 1000000 values, with what aliases expand to");
+	/* JSON is no way round it. */
+	buf_clear(&b);
+	buf_put(&b, STR("{\"a\":["));
+	for (int i = 0; i < YAML_MAX_NODES; i++)
+		buf_put(&b, STR("1,"));
+	buf_put(&b, STR("1]}"));
+	refuse(b.p, "f:1:2000001: more than 1000000 values, with what aliases expand to");
 	buf_release(&b);
 }
 
