@@ -43,8 +43,8 @@ void json_write_val(yyjson_val *val, struct buf *out);
  * The JSON merge patch (RFC 7386) that makes AFTER of BEFORE, or NULL if there is nothing to do.
  * What BEFORE has and AFTER lacks is removed, except directly inside objects for which KEEP returns
  * true (its argument is the path of keys from the root, "dlOperator", "dlOperator.roles.worker" …):
- * there unknown fields stay. Null inside an object is the same as absent: a merge patch cannot say
- * otherwise. The patch copies what it holds.
+ * there unknown fields stay, and only what AFTER names with null goes. Elsewhere null inside an object
+ * is the same as absent: a merge patch cannot say otherwise. The patch copies what it holds.
  */
 yyjson_mut_val *json_merge_diff(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after,
 				bool (*keep)(struct str path));

@@ -64,7 +64,13 @@ static yyjson_mut_val *diff_objects(struct diff *d, yyjson_val *before, yyjson_v
 	{
 		yyjson_val *old = find(&in_before, key);
 
-		if (yyjson_is_null(val) || (old && json_eq(old, val)))
+		if (yyjson_is_null(val)) {
+			/* Said in so many words, it goes where unknown fields stay too. */
+			if (old && keeps(d))
+				put(d, &patch, key, yyjson_mut_null(d->doc));
+			continue;
+		}
+		if (old && json_eq(old, val))
 			continue;
 		if (yyjson_is_obj(old) && yyjson_is_obj(val)) {
 			size_t length = d->path.n;

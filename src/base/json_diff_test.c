@@ -57,6 +57,12 @@ static bool keep_roles(struct str path)
 	return str_eqc(path, "") || str_eqc(path, "dl.roles");
 }
 
+static bool keep_all(struct str path)
+{
+	(void)path;
+	return true;
+}
+
 static void check(const char *before, const char *after, bool (*keep)(struct str path), const char *want)
 {
 	CLEANUP(json_docp) yyjson_doc *a = json_parse(str_c(before), NULL);
@@ -94,6 +100,8 @@ static void test_keep(void **state)
 	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2}}}}", keep_roles,
 	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2,\"m\":null}},\"y\":null}}");
 	check("{\"x\":1}", "{}", keep_roles, "nothing");
+	check("{\"dl\":{\"roles\":{\"w\":{\"n\":1,\"m\":2}}}}", "{\"dl\":{\"roles\":{\"w\":{\"n\":1,\"m\":null}}}}", keep_all,
+	      "{\"dl\":{\"roles\":{\"w\":{\"m\":null}}}}");
 }
 
 static void test_patch_owns_its_text(void **state)
