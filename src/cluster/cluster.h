@@ -56,7 +56,7 @@ struct outcome {
 };
 
 enum cluster_event_type {
-	EVENT_SYNC,    /* a full list of one resource begins … */
+	EVENT_SYNC,    /* a full list of one resource begins; until it ends only its objects are put … */
 	EVENT_PUT,     /* an object is there, or has changed */
 	EVENT_GONE,    /* an object was deleted; this is its last state */
 	EVENT_SYNCED,  /* … and has ended: what was not in it, and was known before, is gone unseen */
@@ -66,6 +66,7 @@ enum cluster_event_type {
 struct cluster_event {
 	enum cluster_event_type type;
 	enum resource resource;
+	struct str kind;        /* SYNC, SYNCED of jobs: the kind that is listed; empty: all of them */
 	struct object object;   /* PUT, GONE */
 	struct outcome outcome; /* OUTCOME */
 };
