@@ -1,0 +1,230 @@
+#include "base/json.h"
+#include "base/log.h"
+#include "operator/internal.h"
+#include "operator/send.h"
+
+/* Fields of the record that a later version wrote stay; entries of its maps (roles by name, indexes,
+   causes) are ours to remove. */
+static bool keep_unknown(struct str path)
+{
+	struct str roles = STR("dlOperator.roles.");
+
+	if (str_eq(path, STR("dlOperator")))
+		return true;
+	if (!str_has_prefix(path, roles))
+		return false;
+	path = str_sub(path, roles.n, path.n);
+	return !path.n || !memchr(path.p, '.', path.n);
+}
+
+/* Where a kind's code fails the record is written all the same, and its own fields stay as they are. */
+static yyjson_mut_val *bare_status(yyjson_val *before, const struct record *r, yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *status = before ? yyjson_val_mut_copy(doc, before) : yyjson_mut_obj(doc);
+
+	yyjson_mut_obj_remove_key(status, "dlOperator");
+	yyjson_mut_obj_add_val(doc, status, "dlOperator", record_write(r, doc));
+	return status;
+}
+
+static yyjson_mut_val *status_patch(struct cached_job *job, const struct record *r, yyjson_mut_doc *doc)
+{
+	yyjson_val *before = json_get(yyjson_doc_get_root(job->doc), "status");
+	yyjson_mut_val *status = NULL, *patch;
+	struct err e = ERR_INIT;
+	yyjson_doc *after;
+
+	if (job->parsed)
+		status = kind_status(job->parsed, r, doc, &e);
+	if (!status) {
+		if (job->parsed)
+			log_warn(FIELDS(F_STR("job", job->key)), "status: %s", err_msg(&e));
+		status = bare_status(before, r, doc);
+	}
+	err_release(&e);
+	after = yyjson_mut_val_imut_copy(status, NULL);
+	ASSERT(after);
+	patch = json_merge_diff(doc, before, yyjson_doc_get_root(after), keep_unknown);
+	yyjson_doc_free(after);
+	return patch;
+}
+
+static bool write_status(struct operator *op, struct cached_job *job, const struct record *r)
+{
+	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *patch = status_patch(job, r, doc), *body, *meta;
+	struct pending p = { .purpose = FOR_STATUS, .job = job, .resource = RES_JOB, .ns = job->meta.ns,
+			     .name = job->meta.name, .uid = job->meta.uid };
+
+	if (!patch)
+		return false;
+	body = yyjson_mut_obj(doc);
+	meta = yyjson_mut_obj_add_obj(doc, body, "metadata");
+	json_mut_put(doc, meta, STR("resourceVersion"), json_mut_str(doc, job->meta.rv));
+	yyjson_mut_obj_add_val(doc, body, "status", patch);
+	buf_clear(&op->body);
+	json_write(body, &op->body);
+	if (op->body.overflow) {
+		log_error(FIELDS(F_STR("job", job->key)), "its status is too large to be written");
+		return false;
+	}
+	send_request(op, &p, VERB_PATCH_STATUS, buf_str(&op->body));
+	return true;
+}
+
+/* What the replicas of a role are told: how often something of that role made a restart. */
+static int32_t role_restarts(const struct record *r, struct str name)
+{
+	const struct record_role *role = record_role_of(r, name);
+	int64_t n = 0;
+
+	for (size_t i = 0; role && i < CAUSE_COUNT; i++)
+		n += role->restarts[i];
+	return (int32_t)MIN(n, INT32_MAX);
+}
+
+/* It cannot even be built: as if the server had refused it. */
+static void unbuildable(struct operator *op, struct cached_job *job, struct err *e)
+{
+	free(job->refusal_text);
+	job->refusal_text = xstrndup(err_msg(e), strlen(err_msg(e)));
+	job->refusal = (struct refusal){ .kind = REFUSED_INVALID, .message = str_c(job->refusal_text),
+					 .times = job->refusal.times + 1, .at = op->now };
+	err_release(e);
+	operator_look(op, job, QUEUE_FRESH);
+}
+
+static bool create(struct operator *op, struct cached_job *job, const struct action *a, const struct record *r)
+{
+	const struct role *role = &kind_job(job->parsed)->roles[a->role];
+	bool pod = a->type == ACT_CREATE_POD;
+	struct pending p = { .purpose = FOR_CREATE, .job = job, .resource = pod ? RES_POD : RES_SERVICE,
+			     .ns = job->meta.ns, .role = role->name, .index = a->index, .generation = a->generation };
+	struct kind_names names;
+	struct err e = ERR_INIT;
+
+	buf_clear(&op->body);
+	if (!(pod ? kind_pod(job->parsed, a->role, a->index, a->generation, role_restarts(r, role->name), &op->body, &e)
+		  : kind_service(job->parsed, a->role, a->index, &op->body, &e)) ||
+	    !kind_names(job->parsed, a->role, a->index, &names, &e)) {
+		unbuildable(op, job, &e);
+		return false;
+	}
+	if (op->body.overflow) {
+		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name), a->index);
+		unbuildable(op, job, &e);
+		return false;
+	}
+	p.name = pod ? names.pod : names.service;
+	send_request(op, &p, VERB_CREATE, buf_str(&op->body));
+	return true;
+}
+
+static bool carry_out(struct operator *op, struct cached_job *job, const struct action *a, const struct record *r)
+{
+	struct pending p = { .purpose = FOR_DELETE, .job = job };
+
+	switch (a->type) {
+	case ACT_GET_NODE:
+		p.purpose = FOR_NODE;
+		p.resource = RES_NODE;
+		p.name = a->node;
+		send_request(op, &p, VERB_GET, STR_NONE);
+		return true;
+	case ACT_DELETE_POD:
+	case ACT_DELETE_SERVICE:
+		p.resource = a->type == ACT_DELETE_POD ? RES_POD : RES_SERVICE;
+		p.ns = a->target->ns;
+		p.name = a->target->name;
+		p.uid = a->target->uid;
+		p.force = a->force;
+		send_request(op, &p, VERB_DELETE, STR_NONE);
+		return true;
+	case ACT_CREATE_SERVICE:
+	case ACT_CREATE_POD:
+		return create(op, job, a, r);
+	case ACT_DELETE_JOB:
+		p.purpose = FOR_END;
+		p.resource = RES_JOB;
+		p.ns = job->meta.ns;
+		p.name = job->meta.name;
+		p.uid = job->meta.uid;
+		send_request(op, &p, VERB_DELETE, STR_NONE);
+		return true;
+	case ACT_COUNT:
+		break;
+	}
+	BUG("no action");
+}
+
+static bool is_create(enum action_type t)
+{
+	return t == ACT_CREATE_POD || t == ACT_CREATE_SERVICE;
+}
+
+/* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
+static bool act(struct operator *op, struct cached_job *job, const struct plan *plan)
+{
+	enum action_type stage = ACT_COUNT;
+	size_t limit, sent = 0;
+
+	for (size_t i = 0; i < plan->n_actions; i++)
+		stage = MIN(stage, plan->actions[i].type);
+	if (stage == ACT_COUNT || (stage == ACT_DELETE_JOB && job->delete_sent))
+		return false;
+	limit = is_create(stage) ? job->batch : op->config.requests_max;
+	for (size_t i = 0; i < plan->n_actions && sent < limit; i++) {
+		if (plan->actions[i].type != stage)
+			continue;
+		if (!carry_out(op, job, &plan->actions[i], plan->record))
+			break;
+		sent++;
+	}
+	return sent > 0;
+}
+
+bool apply(struct operator *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
+{
+	bool sent = false;
+
+	(void)in;
+	if (plan->write != CHANGE_NONE) {
+		sent = write_status(op, job, plan->record);
+		if (plan->write == CHANGE_DURABLE) {
+			/* Nothing may follow before it is written; if it cannot be written, look again later. */
+			if (!sent)
+				queue_retry(&op->queue, &job->item, op->now, 0);
+			return sent;
+		}
+	}
+	sent |= act(op, job, plan);
+	return sent;
+}
+
+void apply_adopt(struct operator *op, const struct pending *p, const struct meta *found)
+{
+	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *body = yyjson_mut_obj(doc), *meta, *labels;
+	struct pending patch = *p;
+	char number[24];
+
+	meta = yyjson_mut_obj_add_obj(doc, body, "metadata");
+	json_mut_put(doc, meta, STR("uid"), json_mut_str(doc, found->uid));
+	json_mut_put(doc, meta, STR("resourceVersion"), json_mut_str(doc, found->rv));
+	labels = yyjson_mut_obj_add_obj(doc, meta, "labels");
+	json_mut_put(doc, labels, STR(LABEL_UID), json_mut_str(doc, p->job->meta.uid));
+	json_mut_put(doc, labels, STR(LABEL_KIND), json_mut_str(doc, p->job->kind));
+	json_mut_put(doc, labels, STR(LABEL_JOB), json_mut_str(doc, p->job->meta.name));
+	json_mut_put(doc, labels, STR(LABEL_ROLE), json_mut_str(doc, p->role));
+	snprintf(number, sizeof(number), "%d", p->index);
+	json_mut_put(doc, labels, STR(LABEL_INDEX), json_mut_str(doc, str_c(number)));
+	if (p->resource == RES_POD) {
+		snprintf(number, sizeof(number), "%lld", (long long)p->generation);
+		json_mut_put(doc, labels, STR(LABEL_GENERATION), json_mut_str(doc, str_c(number)));
+	}
+	buf_clear(&op->body);
+	json_write(body, &op->body);
+	patch.purpose = FOR_LABELS;
+	patch.uid = found->uid;
+	send_request(op, &patch, VERB_PATCH, buf_str(&op->body));
+}

@@ -1,0 +1,136 @@
+/*
+ * What the operator knows of the cluster: jobs, their pods and services, and nodes, as the watches and
+ * the answers to its own requests showed them. An answer is seen at once; what a watch delivers late
+ * never overwrites it. resourceVersions are opaque, so "older" means: one that was already replaced.
+ */
+#ifndef OPERATOR_CACHE_H
+#define OPERATOR_CACHE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "cluster/cluster.h"
+#include "kind/kind.h"
+#include "operator/queue.h"
+#include "plan/plan.h"
+
+enum {
+	VERSIONS_KEPT = 32,    /* replaced resourceVersions that an object remembers */
+	VERSIONS_SKIPPED = 64, /* events that are skipped while one waits for one's own write to show up */
+	GONE_KEPT = 1024,      /* UIDs of deleted objects that are remembered */
+	NODES_MISSED_MAX = 4096, /* nodes of which a GET said 404 */
+};
+
+struct versions {
+	uint64_t old[VERSIONS_KEPT];
+	uint32_t n_old, skipped;
+	bool ahead;    /* came with an answer, and no watch has shown it yet */
+	bool unsure;   /* a list or a DELETED event denies it; a GET must tell */
+	uint64_t mark; /* the last list that held it */
+};
+
+struct cached_pod {
+	struct str key; /* ns/name */
+	struct pod *pod;
+	struct versions versions;
+	struct children *children;
+	struct cached_pod *prev, *next;
+};
+
+struct cached_service {
+	struct str key;
+	struct service *service;
+	struct versions versions;
+	struct children *children;
+	struct cached_service *prev, *next;
+};
+
+/* All that carries one job's UID. */
+struct children {
+	struct str uid;
+	struct cached_pod *pods;
+	struct cached_service *services;
+	size_t n_pods, n_services;
+};
+
+struct cached_job {
+	struct str key; /* kind ns/name */
+	struct str kind;
+	struct meta meta;
+	yyjson_doc *doc; /* the whole object */
+	struct versions versions;
+	bool gone;       /* no longer in the cache; lives while requests are in flight */
+
+	/* Made of it by gather. */
+	struct str parsed_rv; /* of the object that PARSED, RECORD and BARE show */
+	yyjson_doc *source;   /* the object that PARSED was made of; may be DOC */
+	struct kind_job *parsed;
+	struct job *bare;     /* where the kind's code failed: a job that only says so */
+	struct record *record;
+	struct arena arena;   /* of RECORD and BARE */
+	bool leave_alone;     /* its record cannot be read */
+
+	/* Of the loop. */
+	struct queue_item item;
+	size_t in_flight;     /* it is not planned again until all are answered */
+	size_t batch;         /* creates that may go out at once; grows while they go well */
+	bool created, refused, failed; /* among the answers since the last pass */
+	msec retry_after;
+	struct refusal refusal;
+	char *refusal_text;
+	msec status_written;
+	bool delete_sent;     /* we asked for its end */
+};
+
+struct cached_node {
+	struct node node; /* first: the plan takes it for a struct node */
+	uint64_t mark;
+	char name[];
+};
+
+struct cache {
+	struct map jobs;     /* by key */
+	struct map jobs_by_uid;
+	struct map pods, services; /* by key */
+	struct map children; /* by job UID */
+	struct map nodes;
+	size_t nodes_missed;
+	struct fleet fleet; /* NODES, counted */
+	bool fleet_stale;
+	uint64_t gone[GONE_KEPT]; /* hashes of UIDs */
+	size_t n_gone;
+	uint64_t round[RES_COUNT]; /* of lists */
+	bool in_list[RES_COUNT];
+	bool synced[RES_COUNT];
+	struct map kinds_synced;   /* jobs, where each kind has a list of its own */
+	/* Something that this job's plan looks at has changed. */
+	void (*changed)(void *cookie, struct cached_job *job);
+	/* Frees it, or keeps it until its requests are answered. */
+	void (*drop_job)(void *cookie, struct cached_job *job);
+	void *cookie;
+};
+
+void cache_release(struct cache *c);
+
+/* Takes an event of a watch: SYNC, PUT, GONE or SYNCED. */
+void cache_event(struct cache *c, const struct cluster_event *ev);
+/* Takes the object in an answer to a request of ours. */
+void cache_answer(struct cache *c, const struct object *o);
+/* A GET or a DELETE said that it is not there; UID: the object of which that is known. */
+void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
+/* A DELETE of ours was taken. */
+void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
+		    bool force);
+void cache_node_missing(struct cache *c, struct str name);
+
+/* Has everything been listed once: the jobs of all kinds, pods, services, and nodes if they matter? */
+bool cache_ready(const struct cache *c, size_t kinds, bool nodes);
+struct children *cache_children(const struct cache *c, struct str uid);
+struct cached_pod *cache_pod(const struct cache *c, struct str ns, struct str name);
+struct cached_service *cache_service(const struct cache *c, struct str ns, struct str name);
+struct cached_job *cache_job(const struct cache *c, struct str kind, struct str ns, struct str name);
+const struct fleet *cache_fleet(struct cache *c);
+
+/* Frees what a cached job owns, and itself. */
+void cached_job_free(struct cached_job *job);
+
+#endif

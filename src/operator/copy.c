@@ -1,0 +1,90 @@
+#include "operator/copy.h"
+
+static size_t meta_size(const struct meta *m)
+{
+	return m->ns.n + m->name.n + m->uid.n + m->rv.n + m->owner_uid.n;
+}
+
+static struct str pack(char **at, struct str s)
+{
+	struct str out = { *at, s.n };
+
+	if (s.n)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return out;
+}
+
+static void pack_meta(char **at, struct meta *m)
+{
+	m->ns = pack(at, m->ns);
+	m->name = pack(at, m->name);
+	m->uid = pack(at, m->uid);
+	m->rv = pack(at, m->rv);
+	m->owner_uid = pack(at, m->owner_uid);
+}
+
+void copy_meta(struct meta *to, const struct meta *from, char **block)
+{
+	char *at = *block = xmalloc(meta_size(from) + 1);
+
+	*to = *from;
+	pack_meta(&at, to);
+}
+
+struct pod *copy_pod(const struct pod *pod)
+{
+	size_t text = meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n + pod->message.n;
+	struct container *containers;
+	struct pod *out;
+	char *at;
+
+	for (size_t i = 0; i < pod->n_containers; i++)
+		text += pod->containers[i].name.n + pod->containers[i].reason.n + pod->containers[i].message.n;
+	out = xmalloc(sizeof(*out) + pod->n_containers * sizeof(struct container) + text);
+	containers = (struct container *)(out + 1);
+	at = (char *)(containers + pod->n_containers);
+	*out = *pod;
+	pack_meta(&at, &out->meta);
+	out->job_uid = pack(&at, pod->job_uid);
+	out->role = pack(&at, pod->role);
+	out->node = pack(&at, pod->node);
+	out->reason = pack(&at, pod->reason);
+	out->message = pack(&at, pod->message);
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		containers[i] = pod->containers[i];
+		containers[i].name = pack(&at, pod->containers[i].name);
+		containers[i].reason = pack(&at, pod->containers[i].reason);
+		containers[i].message = pack(&at, pod->containers[i].message);
+	}
+	out->containers = containers;
+	return out;
+}
+
+struct service *copy_service(const struct service *service)
+{
+	struct service *out =
+		xmalloc(sizeof(*out) + meta_size(&service->meta) + service->job_uid.n + service->role.n);
+	char *at = (char *)(out + 1);
+
+	*out = *service;
+	pack_meta(&at, &out->meta);
+	out->job_uid = pack(&at, service->job_uid);
+	out->role = pack(&at, service->role);
+	return out;
+}
+
+yyjson_doc *copy_json(yyjson_val *val)
+{
+	yyjson_mut_doc *m = yyjson_mut_doc_new(NULL);
+	yyjson_doc *out;
+
+	if (!m)
+		BUG("out of memory");
+	yyjson_mut_doc_set_root(m, yyjson_val_mut_copy(m, val));
+	out = yyjson_mut_doc_imut_copy(m, NULL);
+	yyjson_mut_doc_free(m);
+	if (!out)
+		BUG("out of memory");
+	return out;
+}

@@ -1,0 +1,16 @@
+/* Copies of what a cluster reports, each in one block that free() takes. */
+#ifndef OPERATOR_COPY_H
+#define OPERATOR_COPY_H
+
+#include "object/object.h"
+
+#include <yyjson.h>
+
+struct pod *copy_pod(const struct pod *pod);
+struct service *copy_service(const struct service *service);
+/* The strings of *TO are those of FROM, copied; *BLOCK is what free() takes. */
+void copy_meta(struct meta *to, const struct meta *from, char **block);
+/* A document with VAL as its root. */
+yyjson_doc *copy_json(yyjson_val *val);
+
+#endif

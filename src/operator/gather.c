@@ -1,0 +1,173 @@
+#include "base/log.h"
+#include "operator/internal.h"
+#include "operator/send.h"
+
+/* Is what the kind reads of the object still the same? */
+static bool same_job(const struct cached_job *job)
+{
+	yyjson_val *was = yyjson_doc_get_root(job->source), *is = yyjson_doc_get_root(job->doc);
+	static const char *const fields[] = { "generation", "deletionTimestamp", "annotations", "labels" };
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (!json_eq(json_at(was, "metadata", fields[i], NULL), json_at(is, "metadata", fields[i], NULL)))
+			return false;
+	return json_eq(json_get(was, "spec"), json_get(is, "spec"));
+}
+
+static void forget_parsed(struct cached_job *job)
+{
+	kind_job_free(job->parsed);
+	job->parsed = NULL;
+	if (job->source != job->doc)
+		yyjson_doc_free(job->source);
+	job->source = NULL;
+}
+
+/* A kind whose code fails still gets a job: one that says what is wrong, and so has no children. */
+static struct job *bare_job(struct cached_job *job, const char *why)
+{
+	struct job *j = arena_new(&job->arena, struct job);
+	int64_t generation = 0;
+
+	json_int(json_at(yyjson_doc_get_root(job->doc), "metadata", "generation", NULL), &generation);
+	j->kind = job->kind;
+	j->ns = job->meta.ns;
+	j->name = job->meta.name;
+	j->uid = job->meta.uid;
+	j->created = job->meta.created;
+	j->generation = generation;
+	j->deleting = job->meta.deleted != 0;
+	j->time_limit = j->active_deadline = j->ttl = -1;
+	j->clean = CLEAN_RUNNING;
+	j->problems.arena = &job->arena;
+	problem_error(&j->problems, STR_NONE, "%s", why);
+	return j;
+}
+
+static void read_job(struct operator *op, struct cached_job *job)
+{
+	const struct kind *kind = kinds_by_id(op->kinds, job->kind);
+	struct err e = ERR_INIT;
+
+	forget_parsed(job);
+	job->source = job->doc;
+	if (kind)
+		job->parsed = kind_read(op->kinds, kind, yyjson_doc_get_root(job->doc), STR_NONE, &e);
+	else
+		err_set(&e, ERR_INVALID, "no such kind: %.*s", STR_F(job->kind));
+	job->bare = job->parsed ? NULL : bare_job(job, err_msg(&e));
+	err_release(&e);
+	/* What was refused before may be mended. */
+	job->refusal = (struct refusal){ 0 };
+}
+
+static struct record *read_record(struct operator *op, struct cached_job *job)
+{
+	yyjson_val *status = json_get(yyjson_doc_get_root(job->doc), "status"), *val = json_get(status, "dlOperator");
+	struct err e = ERR_INIT;
+	struct record *r = NULL;
+
+	if (val)
+		r = record_read(val, &job->arena, &e);
+	else if (job->parsed && status)
+		r = kind_adopt(job->parsed, status, &job->arena, &e);
+	if (e.code) {
+		if (!job->leave_alone)
+			log_warn(FIELDS(F_STR("job", job->key)), "left alone: %s", err_msg(&e));
+		job->leave_alone = true;
+	} else {
+		job->leave_alone = false;
+	}
+	err_release(&e);
+	(void)op;
+	return r;
+}
+
+static void refresh(struct operator *op, struct cached_job *job)
+{
+	bool same;
+
+	if (job->source && str_eq(job->parsed_rv, job->meta.rv))
+		return;
+	/* The bare job lives in the same arena as the record: it is made anew with it. */
+	same = job->parsed && same_job(job);
+	arena_reset(&job->arena);
+	if (!same)
+		read_job(op, job);
+	job->record = read_record(op, job);
+	free((char *)(uintptr_t)job->parsed_rv.p);
+	job->parsed_rv = (struct str){ xstrndup(job->meta.rv.p, job->meta.rv.n), job->meta.rv.n };
+}
+
+/* Sends a GET for everything that the lists and the watches contradict themselves about. */
+static bool ask(struct operator *op, struct cached_job *job, struct children *ch)
+{
+	bool asked = false;
+
+	if (job->versions.unsure) {
+		send_get_job(op, job);
+		asked = true;
+	}
+	for (struct cached_pod *p = ch ? ch->pods : NULL; p; p = p->next) {
+		struct pending ask = { .job = job, .resource = RES_POD, .ns = p->pod->meta.ns, .name = p->pod->meta.name,
+				       .uid = p->pod->meta.uid, .role = p->pod->role, .index = p->pod->index,
+				       .generation = p->pod->generation };
+
+		if (!p->versions.unsure)
+			continue;
+		send_get_child(op, &ask);
+		asked = true;
+	}
+	for (struct cached_service *s = ch ? ch->services : NULL; s; s = s->next) {
+		struct pending ask = { .job = job, .resource = RES_SERVICE, .ns = s->service->meta.ns,
+				       .name = s->service->meta.name, .uid = s->service->meta.uid,
+				       .role = s->service->role, .index = s->service->index };
+
+		if (!s->versions.unsure)
+			continue;
+		send_get_child(op, &ask);
+		asked = true;
+	}
+	return asked;
+}
+
+/* Anybody can write our labels on a pod; what the job owns, only its owner reference says. */
+static bool owns(const struct cached_job *job, const struct meta *child)
+{
+	return str_eq(child->owner_uid, job->meta.uid);
+}
+
+enum gathered gather(struct operator *op, struct cached_job *job, struct plan_input *ret)
+{
+	struct children *ch = cache_children(&op->cache, job->meta.uid);
+	const struct pod **pods;
+	const struct service **services;
+
+	if (ask(op, job, ch))
+		return GATHER_ASK;
+	refresh(op, job);
+	if (job->leave_alone)
+		return GATHER_LEAVE;
+	*ret = (struct plan_input){
+		.job = job->parsed ? kind_job(job->parsed) : job->bare,
+		.record = job->record,
+		.fleet = op->config.nodes ? cache_fleet(&op->cache) : NULL,
+		.config = &op->config.plan,
+		.refusal = job->refusal,
+		.now = op->now,
+		.status_written = job->status_written,
+	};
+	if (ch) {
+		pods = arena_raw(&op->arena, ch->n_pods * sizeof(*pods));
+		services = arena_raw(&op->arena, ch->n_services * sizeof(*services));
+		for (struct cached_pod *p = ch->pods; p; p = p->next)
+			if (owns(job, &p->pod->meta))
+				pods[ret->n_pods++] = p->pod;
+		for (struct cached_service *s = ch->services; s; s = s->next)
+			if (owns(job, &s->service->meta))
+				services[ret->n_services++] = s->service;
+		ret->pods = pods;
+		ret->services = services;
+	}
+	return GATHERED;
+}

@@ -1,0 +1,41 @@
+/* What the files of the operator share. */
+#ifndef OPERATOR_INTERNAL_H
+#define OPERATOR_INTERNAL_H
+
+#include "operator/cache.h"
+#include "operator/operator.h"
+#include "operator/requests.h"
+
+struct operator {
+	struct cluster *cluster;
+	struct kinds *kinds;
+	const struct clock *clock;
+	struct operator_config config;
+	struct cache cache;
+	struct queue queue;
+	struct requests requests;
+	struct arena arena; /* of one pass */
+	struct buf body;
+	msec now; /* of this step */
+};
+
+/* gather.c: the cache → what the plan wants to know. */
+enum gathered {
+	GATHERED,
+	GATHER_ASK,   /* first a GET must tell what is there: it was sent */
+	GATHER_LEAVE, /* this job is left alone */
+};
+enum gathered gather(struct operator *op, struct cached_job *job, struct plan_input *ret);
+
+/* apply.c: the plan → requests. False if there was nothing to send. */
+bool apply(struct operator *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
+/* Puts our labels on a child that lost them, or never had them. */
+void apply_adopt(struct operator *op, const struct pending *p, const struct meta *found);
+
+/* outcome.c: an answer → the cache, refusals and back-offs. */
+void outcome_take(struct operator *op, const struct outcome *o);
+
+/* operator.c: looks at the job again, once nothing of it is in flight. */
+void operator_look(struct operator *op, struct cached_job *job, enum urgency urgency);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * The loop between a cluster and the plan: watch → cache → queue of jobs → gather → plan → apply.
+ * It waits for nothing and asks no clock but the one it was given: whoever owns the loop calls
+ * operator_step() when the cluster has something to say or the time has come.
+ */
+#ifndef OPERATOR_OPERATOR_H
+#define OPERATOR_OPERATOR_H
+
+#include "base/clock.h"
+#include "cluster/cluster.h"
+#include "kind/kind.h"
+#include "plan/plan.h"
+
+struct operator_config {
+	struct plan_config plan;
+	bool nodes;          /* nodes are watched: node failure is looked at */
+	size_t creates_max;  /* one job's creates that are in flight at once */
+	size_t requests_max; /* of all jobs, in flight at once */
+	msec retry_initial, retry_max; /* back-off after an answer that was none */
+};
+
+extern const struct operator_config operator_config_default;
+
+struct operator;
+
+/* CLUSTER, KINDS and CLOCK must live as long as the operator. */
+struct operator *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+			      const struct operator_config *config);
+/* Does what can be done now. Returns the time at which it wants to be called again though nothing
+   happens; NEVER: not at all. */
+msec operator_step(struct operator *op);
+/* Requests in flight are forgotten. */
+void operator_free(struct operator *op);
+
+#endif

@@ -1,0 +1,213 @@
+#include "base/log.h"
+#include "operator/internal.h"
+#include "operator/send.h"
+
+enum { HTTP_OK = 200, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_INVALID = 422 };
+
+/* A status that the server will never take is not tried again before this. */
+static const msec status_refused_wait = MINUTES(10);
+
+static bool good(const struct outcome *o)
+{
+	return o->code >= 200 && o->code < 300;
+}
+
+/* No answer that says anything: try again, later each time. */
+static void failed(struct cached_job *job, const struct outcome *o)
+{
+	job->failed = true;
+	job->retry_after = MAX(job->retry_after, o->retry_after);
+}
+
+static void refused(struct operator *op, struct cached_job *job, enum refusal_kind kind, struct str message)
+{
+	/* A batch is refused once, however many of it were. */
+	if (!job->refused)
+		job->refusal.times++;
+	job->refused = true;
+	free(job->refusal_text);
+	job->refusal_text = xstrndup(message.p ? message.p : "", message.n);
+	job->refusal.kind = kind;
+	job->refusal.message = (struct str){ job->refusal_text, message.n };
+	job->refusal.at = op->now;
+}
+
+static void status_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	struct cached_job *job = p->job;
+
+	if (good(o)) {
+		job->status_written = op->now;
+		cache_answer(&op->cache, &o->object);
+	} else if (o->code == HTTP_CONFLICT || o->code == 0) {
+		if (!job->gone)
+			send_get_job(op, job);
+	} else if (o->code == HTTP_NOT_FOUND) {
+		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
+	} else if (o->code == HTTP_INVALID) {
+		log_warn(FIELDS(F_STR("job", job->key)), "its status is refused: %.*s", STR_F(o->message));
+		job->failed = true;
+		job->retry_after = status_refused_wait;
+	} else {
+		failed(job, o);
+	}
+}
+
+static void create_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	enum refusal_kind kind;
+
+	if (good(o)) {
+		p->job->created = true;
+		cache_answer(&op->cache, &o->object);
+		return;
+	}
+	if (o->code == 0 || (o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists"))) {
+		send_get_child(op, p);
+		return;
+	}
+	kind = plan_refusal(o->code, o->reason);
+	if (kind == REFUSED_NOT || o->retry_after)
+		failed(p->job, o);
+	if (kind != REFUSED_NOT)
+		refused(op, p->job, kind, o->message);
+}
+
+static void delete_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	if (good(o))
+		cache_deleting(&op->cache, p->resource, p->ns, p->name, p->uid, op->now, p->force);
+	else if (o->code == HTTP_NOT_FOUND || o->code == HTTP_CONFLICT)
+		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
+	else
+		failed(p->job, o);
+}
+
+static void end_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	if (good(o))
+		p->job->delete_sent = true;
+	else if (o->code == HTTP_NOT_FOUND || o->code == HTTP_CONFLICT)
+		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
+	else
+		failed(p->job, o);
+}
+
+static void node_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	if (good(o))
+		cache_answer(&op->cache, &o->object);
+	else if (o->code == HTTP_NOT_FOUND)
+		cache_node_missing(&op->cache, p->name);
+	else
+		failed(p->job, o);
+}
+
+static void job_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	if (good(o))
+		cache_answer(&op->cache, &o->object);
+	else if (o->code == HTTP_NOT_FOUND)
+		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
+	else
+		failed(p->job, o);
+}
+
+/* What stands under the name of a child? */
+static void child_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	const struct meta *found;
+	struct str found_uid;
+
+	if (o->code == HTTP_NOT_FOUND) {
+		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
+		return;
+	}
+	if (!good(o)) {
+		failed(p->job, o);
+		return;
+	}
+	found = p->resource == RES_POD ? &o->object.pod->meta : &o->object.service->meta;
+	found_uid = p->resource == RES_POD ? o->object.pod->job_uid : o->object.service->job_uid;
+	if (p->uid.n && !str_eq(p->uid, found->uid))
+		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
+	switch (plan_conflict(p->job->meta.uid, found, found_uid)) {
+	case CONFLICT_OURS:
+		cache_answer(&op->cache, &o->object);
+		break;
+	case CONFLICT_ADOPT:
+		if (!p->job->gone)
+			apply_adopt(op, p, found);
+		break;
+	case CONFLICT_FOREIGN:
+		refused(op, p->job, REFUSED_FOREIGN, p->name);
+		break;
+	}
+}
+
+static void labels_answered(struct operator *op, const struct pending *p, const struct outcome *o)
+{
+	if (good(o))
+		cache_answer(&op->cache, &o->object);
+	else
+		failed(p->job, o);
+}
+
+/* All requests of a pass are answered: was it a good one? */
+static void all_answered(struct operator *op, struct cached_job *job)
+{
+	if (job->refused || job->failed)
+		job->batch = 1;
+	else if (job->created)
+		job->batch = MIN(job->batch * 2, op->config.creates_max);
+	if (job->created && !job->refused)
+		job->refusal = (struct refusal){ 0 };
+	if (job->failed)
+		queue_retry(&op->queue, &job->item, op->now, job->retry_after);
+	else
+		queue_forget(&job->item);
+	job->created = job->refused = job->failed = false;
+	job->retry_after = 0;
+	operator_look(op, job, QUEUE_FRESH);
+}
+
+void outcome_take(struct operator *op, const struct outcome *o)
+{
+	struct pending p;
+
+	if (!requests_take(&op->requests, o->id, &p))
+		return;
+	switch (p.purpose) {
+	case FOR_STATUS:
+		status_answered(op, &p, o);
+		break;
+	case FOR_CREATE:
+		create_answered(op, &p, o);
+		break;
+	case FOR_DELETE:
+		delete_answered(op, &p, o);
+		break;
+	case FOR_END:
+		end_answered(op, &p, o);
+		break;
+	case FOR_NODE:
+		node_answered(op, &p, o);
+		break;
+	case FOR_JOB:
+		job_answered(op, &p, o);
+		break;
+	case FOR_CHILD:
+		child_answered(op, &p, o);
+		break;
+	case FOR_LABELS:
+		labels_answered(op, &p, o);
+		break;
+	}
+	requests_done(&p);
+	if (--p.job->in_flight)
+		return;
+	if (p.job->gone)
+		cached_job_free(p.job);
+	else
+		all_answered(op, p.job);
+}

@@ -1,0 +1,39 @@
+/* Which job is looked at next. An item is in it at most once; fresh changes come before resyncs, and
+   an item that failed waits, longer each time. */
+#ifndef OPERATOR_QUEUE_H
+#define OPERATOR_QUEUE_H
+
+#include "base/clock.h"
+#include "base/heap.h"
+
+enum urgency { QUEUE_FRESH, QUEUE_RESYNC };
+
+struct queue_item {
+	struct heap_node node;
+	bool delayed;       /* it is in the heap of those that wait */
+	msec not_before;    /* back-off; 0: none */
+	int32_t failures;   /* in a row */
+};
+
+struct queue {
+	struct heap ready;   /* by urgency, then first come first served */
+	struct heap waiting; /* by time */
+	msec retry_initial, retry_max;
+};
+
+/* Look at it as soon as its back-off allows. */
+void queue_add(struct queue *q, struct queue_item *item, enum urgency urgency);
+/* Look at it at that time, or earlier if it is already in. NEVER: no need. */
+void queue_at(struct queue *q, struct queue_item *item, msec at);
+/* It failed: look again after its back-off, or after WAIT if that is longer. */
+void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait);
+/* It went well: the next failure starts from the shortest back-off. */
+void queue_forget(struct queue_item *item);
+void queue_remove(struct queue *q, struct queue_item *item);
+/* Takes the next one out; NULL: none is due. */
+struct queue_item *queue_take(struct queue *q, msec now);
+/* When the next one is due: 0 if one is ready, NEVER if there is none. */
+msec queue_next(const struct queue *q);
+void queue_release(struct queue *q);
+
+#endif

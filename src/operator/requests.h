@@ -1,0 +1,48 @@
+/* Requests in flight, and what each is for. */
+#ifndef OPERATOR_REQUESTS_H
+#define OPERATOR_REQUESTS_H
+
+#include "cluster/cluster.h"
+
+struct cached_job;
+
+enum purpose {
+	FOR_STATUS,
+	FOR_CREATE,
+	FOR_DELETE,
+	FOR_END,    /* delete the job itself */
+	FOR_NODE,
+	FOR_JOB,    /* what does the job look like now? */
+	FOR_CHILD,  /* what stands under that name? */
+	FOR_LABELS, /* adopt it */
+};
+
+struct pending {
+	uint64_t id; /* 0: free */
+	enum purpose purpose;
+	struct cached_job *job;
+	enum resource resource;
+	/* The child that is meant, in one block at `ns.p`. */
+	struct str ns, name, uid, role;
+	int32_t index;
+	int64_t generation;
+	bool force;
+};
+
+struct requests {
+	struct pending *v;
+	size_t n, cap;
+	uint32_t *free; /* places in V that are free */
+	size_t n_free;
+	uint64_t serial;
+	size_t in_flight;
+};
+
+/* Remembers a copy and returns its id, which is never used again. The job must live until it is answered. */
+uint64_t requests_add(struct requests *r, const struct pending *p);
+/* Takes it out into *RET: false if it is not known. The strings are freed by requests_done(). */
+bool requests_take(struct requests *r, uint64_t id, struct pending *ret);
+void requests_done(struct pending *p);
+void requests_release(struct requests *r);
+
+#endif

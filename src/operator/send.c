@@ -1,0 +1,32 @@
+#include "operator/send.h"
+
+void send_request(struct operator *op, const struct pending *p, enum verb verb, struct str body)
+{
+	struct request r = { .verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1 };
+
+	r.id = requests_add(&op->requests, p);
+	if (p->resource == RES_JOB)
+		r.kind = p->job->kind;
+	if (verb == VERB_DELETE) {
+		r.uid = p->uid;
+		r.grace = p->force ? 0 : -1;
+	}
+	p->job->in_flight++;
+	cluster_submit(op->cluster, &r);
+}
+
+void send_get_job(struct operator *op, struct cached_job *job)
+{
+	struct pending p = { .purpose = FOR_JOB, .job = job, .resource = RES_JOB, .ns = job->meta.ns,
+			     .name = job->meta.name, .uid = job->meta.uid };
+
+	send_request(op, &p, VERB_GET, STR_NONE);
+}
+
+void send_get_child(struct operator *op, const struct pending *p)
+{
+	struct pending ask = *p;
+
+	ask.purpose = FOR_CHILD;
+	send_request(op, &ask, VERB_GET, STR_NONE);
+}
