@@ -1,0 +1,289 @@
+/* What becomes of pods: the scheduler, the kubelets, and the programs that run. */
+#include "sim/sim.h"
+
+static msec whole(msec t)
+{
+	return t - t % 1000;
+}
+
+static void later(struct sim *s, struct sim_pod *p, msec from, msec to)
+{
+	msec at = s->now + sim_between(s, from, to);
+
+	if (p->timer)
+		sim_move(s, p->timer, at);
+	else
+		p->timer = sim_at(s, at, EV_POD, p);
+}
+
+static struct container *main_container(struct sim_pod *p)
+{
+	return &p->containers[p->now.n_containers - 1];
+}
+
+static bool scripted(const struct sim_pod *p)
+{
+	return p->job && p->job->wish.script != SCRIPT_WILD;
+}
+
+/* It ended in a way that may be counted. */
+void kubelet_failure(struct sim *s, struct sim_pod *p)
+{
+	(void)s;
+	if (!p->counted && p->job) {
+		p->job->failures++;
+		p->counted = true;
+	}
+}
+
+void kubelet_new(struct sim *s, struct sim_pod *p)
+{
+	later(s, p, 50, s->quiet ? 500 : 3000);
+}
+
+static void ended(struct sim *s, struct sim_pod *p, enum pod_phase phase)
+{
+	p->now.phase = phase;
+	p->now.ready = false;
+	p->stage = STAGE_ENDED;
+	server_pod_changed(s, p);
+}
+
+static void container_ends(struct sim *s, struct container *c, int32_t code, struct str reason)
+{
+	c->state = CONTAINER_TERMINATED;
+	c->exit_code = code;
+	c->finished = whole(s->now);
+	c->reason = reason;
+}
+
+static void schedule(struct sim *s, struct sim_pod *p)
+{
+	size_t from = scripted(p) ? 0 : rng_below(&s->rng, SIM_NODES), among = scripted(p) ? SIM_STABLE : SIM_NODES;
+
+	for (size_t i = 0; i < among; i++) {
+		struct sim_node *n = &s->nodes[(from + i) % among];
+
+		if (!n->exists || !n->now.ready || n->now.out_of_service)
+			continue;
+		/* To an operator that was not told yet the node is still lost. */
+		if (n->was_down && s->now - n->now.since < MINUTES(10))
+			kubelet_failure(s, p);
+		p->on = n;
+		p->now.node = n->now.name;
+		p->stage = STAGE_BOUND;
+		server_pod_changed(s, p);
+		later(s, p, 20, 2000);
+		return;
+	}
+	p->now.message = STR("0/8 nodes are available");
+	later(s, p, 2000, 6000);
+}
+
+static void reject(struct sim *s, struct sim_pod *p)
+{
+	s->tally->hits[HIT_REJECTED]++;
+	TRACE(s, "kubelet rejects pod %.*s", STR_F(p->now.meta.name));
+	p->now.reason = rng_one_in(&s->rng, 2) ? STR("OutOfcpu") : STR("UnexpectedAdmissionError");
+	p->now.n_containers = 0;
+	ended(s, p, POD_FAILED);
+}
+
+static void begin(struct sim *s, struct sim_pod *p)
+{
+	p->now.started = whole(s->now);
+	if (!scripted(p) && sim_chance(s, 60)) {
+		reject(s, p);
+		return;
+	}
+	p->stage = STAGE_STARTING;
+	if (!scripted(p) && sim_chance(s, 40)) {
+		s->tally->hits[HIT_IMAGE]++;
+		main_container(p)->reason = rng_one_in(&s->rng, 8) ? STR("InvalidImageName") : STR("ImagePullBackOff");
+		p->stuck = rng_one_in(&s->rng, 2) || str_eqc(main_container(p)->reason, "InvalidImageName");
+		kubelet_failure(s, p);
+		later(s, p, 5000, 30000);
+	} else {
+		main_container(p)->reason = STR("ContainerCreating");
+		later(s, p, 20, 3000);
+	}
+	server_pod_changed(s, p);
+}
+
+static void start(struct sim *s, struct sim_pod *p)
+{
+	struct container *c = main_container(p);
+
+	if (p->stuck && !s->quiet) {
+		later(s, p, 20000, 60000);
+		return;
+	}
+	/* Only another manifest mends a wrong name. */
+	if (str_eqc(c->reason, "InvalidImageName"))
+		return;
+	if (p->now.n_containers == 2 && !scripted(p) && sim_chance(s, 12)) {
+		s->tally->hits[HIT_INIT]++;
+		kubelet_failure(s, p);
+		container_ends(s, &p->containers[0], (int32_t)rng_between(&s->rng, 1, 255), STR("Error"));
+		ended(s, p, POD_FAILED);
+		return;
+	}
+	if (p->now.n_containers == 2)
+		container_ends(s, &p->containers[0], 0, STR("Completed"));
+	c->state = CONTAINER_RUNNING;
+	c->reason = STR_NONE;
+	p->now.phase = POD_RUNNING;
+	p->now.ready = true;
+	p->stage = STAGE_RUNNING;
+	server_pod_changed(s, p);
+	if (!s->quiet || !manifest_serves(p->job ? p->job->wish.kind : 0, p->role))
+		later(s, p, 1000, s->quiet ? 10000 : 60000);
+}
+
+static int32_t wild_code(struct sim *s, struct sim_pod *p, struct str *reason)
+{
+	*reason = STR("Error");
+	if (s->quiet || rng_one_in(&s->rng, 2)) {
+		*reason = STR("Completed");
+		return 0;
+	}
+	switch (rng_below(&s->rng, 4)) {
+	case 0:
+		s->tally->hits[HIT_OOM]++;
+		*reason = STR("OOMKilled");
+		return 137;
+	case 1:
+		s->tally->hits[HIT_EXIT_PERMANENT]++;
+		return (int32_t)rng_between(&s->rng, 1, 127);
+	default:
+		s->tally->hits[HIT_EXIT_RETRY]++;
+		(void)p;
+		return rng_one_in(&s->rng, 2) ? 137 : (int32_t)rng_between(&s->rng, 128, 255);
+	}
+}
+
+/* What a job with a known end does. False: it runs on. */
+static bool scripted_code(struct sim *s, struct sim_pod *p, int32_t *code)
+{
+	const struct wish *w = &p->job->wish;
+	bool chief = manifest_chief(w, p->role, p->now.index);
+
+	*code = 0;
+	if (w->script == SCRIPT_FLAKY && manifest_flaky(w, p->role, p->now.index)) {
+		if (p->now.generation < w->flaky)
+			*code = 137;
+		else
+			p->job->flaky_done = true;
+		return true;
+	}
+	if (w->script == SCRIPT_PERMANENT && chief) {
+		*code = 1;
+		return true;
+	}
+	/* The chief waits for the one that everything is about. */
+	(void)s;
+	return !(w->script == SCRIPT_FLAKY && chief && !p->job->flaky_done);
+}
+
+static void end(struct sim *s, struct sim_pod *p)
+{
+	size_t kind = p->job ? p->job->wish.kind : 0;
+	struct str reason = STR("Error");
+	int32_t code;
+
+	if (scripted(p)) {
+		if (manifest_serves(kind, p->role))
+			return;
+		if (!scripted_code(s, p, &code)) {
+			later(s, p, 1000, 5000);
+			return;
+		}
+	} else {
+		/* What serves has no reason to end but a bad one. */
+		if (manifest_serves(kind, p->role) && (s->quiet || !rng_one_in(&s->rng, 6))) {
+			if (!s->quiet)
+				later(s, p, 5000, 60000);
+			return;
+		}
+		code = wild_code(s, p, &reason);
+	}
+	TRACE(s, "pod %.*s ends with %d", STR_F(p->now.meta.name), code);
+	/* What does not count has no good end either. */
+	if (code || p->role == SIM_ROLES)
+		kubelet_failure(s, p);
+	container_ends(s, main_container(p), code, code ? reason : STR("Completed"));
+	ended(s, p, code ? POD_FAILED : POD_SUCCEEDED);
+}
+
+/* SIGTERM: some programs take it as a good end. */
+static void stopped(struct sim *s, struct sim_pod *p)
+{
+	struct container *c = main_container(p);
+	bool good = rng_one_in(&s->rng, 3);
+
+	if (p->now.n_containers && c->state == CONTAINER_RUNNING && rng_one_in(&s->rng, 2)) {
+		s->tally->hits[HIT_SIGTERM_ZERO] += good;
+		container_ends(s, c, good ? 0 : 143, good ? STR("Completed") : STR("Error"));
+		p->now.phase = good ? POD_SUCCEEDED : POD_FAILED;
+		server_pod_changed(s, p);
+		later(s, p, 1, 500);
+		return;
+	}
+	server_remove_pod(s, p);
+}
+
+void kubelet_stop(struct sim *s, struct sim_pod *p)
+{
+	p->stage = STAGE_STOPPING;
+	later(s, p, 100, s->quiet ? 3000 : 20000);
+}
+
+void kubelet_evict(struct sim *s, struct sim_pod *p)
+{
+	struct container *c = main_container(p);
+
+	if (!p->on || p->stage >= STAGE_ENDED || !p->now.n_containers)
+		return;
+	TRACE(s, "pod %.*s is evicted", STR_F(p->now.meta.name));
+	s->tally->hits[HIT_EVICTED]++;
+	p->now.disrupted = true;
+	if (rng_one_in(&s->rng, 2)) {
+		/* By the API: asked to go, like any other. */
+		server_pod_changed(s, p);
+		server_delete_pod(s, p, -1);
+		return;
+	}
+	p->now.reason = STR("Evicted");
+	if (rng_one_in(&s->rng, 2))
+		container_ends(s, c, 137, STR("Error"));
+	ended(s, p, POD_FAILED);
+}
+
+void kubelet_timer(struct sim *s, struct sim_pod *p)
+{
+	/* A kubelet that is cut off does nothing; it goes on when it is back. */
+	if (p->on && !p->on->now.ready && p->stage != STAGE_GONE) {
+		later(s, p, 3000, 10000);
+		return;
+	}
+	switch (p->stage) {
+	case STAGE_NEW:
+		schedule(s, p);
+		break;
+	case STAGE_BOUND:
+		begin(s, p);
+		break;
+	case STAGE_STARTING:
+		start(s, p);
+		break;
+	case STAGE_RUNNING:
+		end(s, p);
+		break;
+	case STAGE_STOPPING:
+		stopped(s, p);
+		break;
+	case STAGE_ENDED:
+	case STAGE_GONE:
+		break;
+	}
+}

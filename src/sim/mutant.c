@@ -1,0 +1,313 @@
+/*
+ * Defects that are planted on purpose, outside of the operator: what it sends is spoilt on its way to
+ * the server, or what it is shown. For each invariant there is at least one that breaks it, so that a
+ * checker that sees nothing is found out.
+ */
+#include "sim/sim.h"
+
+static const struct {
+	const char *name;
+	enum invariant breaks;
+} mutants[] = {
+	[MUTANT_NONE] = { "none", INV_NONE },
+	[MUTANT_TWIN] = { "twin", INV_TWO_PODS },              /* a pod is made twice, under another name */
+	[MUTANT_LIMITLESS] = { "limitless", INV_LIMIT },       /* the limit is read as a higher one */
+	[MUTANT_FORGETFUL] = { "forgetful", INV_COMPLETED },   /* completions are not read back */
+	[MUTANT_LAZARUS] = { "lazarus", INV_FINAL },           /* an end is rewritten */
+	[MUTANT_REWIND] = { "rewind", INV_GENERATION },        /* generations are set back */
+	[MUTANT_UNCOUNTED] = { "uncounted", INV_COUNT },       /* a count is not persisted */
+	[MUTANT_DOUBLE] = { "double", INV_COUNT },             /* a failure is counted twice */
+	[MUTANT_LOWERED] = { "lowered", INV_COUNT },           /* a count is lowered */
+	[MUTANT_GREEDY] = { "greedy", INV_FOREIGN },           /* somebody else's pod is deleted */
+	[MUTANT_CARELESS] = { "careless", INV_UID },           /* a delete without UID */
+	[MUTANT_BLIND] = { "blind", INV_INVALID },             /* an invalid job is taken for a valid one */
+	[MUTANT_UNDEAD] = { "undead", INV_CLEANED },           /* a pod is made after the end */
+	[MUTANT_ORPHANER] = { "orphaner", INV_BODY },          /* children without owner */
+	[MUTANT_HOARDER] = { "hoarder", INV_ORPHAN },          /* children that no garbage collector knows */
+	[MUTANT_HASTY] = { "hasty", INV_RECORD_FIRST },        /* a generation that is not recorded yet */
+	[MUTANT_SIBLING] = { "sibling", INV_SIBLING },         /* one delete is forgotten */
+	[MUTANT_DEAF] = { "deaf", INV_STUCK },                 /* events are lost, and nobody lists anew */
+	[MUTANT_RESTLESS] = { "restless", INV_QUIET },         /* writes that go on for ever */
+	[MUTANT_LIAR] = { "liar", INV_ORACLE },                /* failures are taken for successes */
+};
+
+const char *mutant_name(enum mutant m)
+{
+	return mutants[m].name;
+}
+
+enum invariant mutant_breaks(enum mutant m)
+{
+	return mutants[m].breaks;
+}
+
+/* What the operator sends */
+
+static void twin(struct sim *s, const struct sim_request *r)
+{
+	struct sim_request other = *r;
+
+	other.r.name = arena_printf(&s->arena, "%.*s-twin", STR_F(r->r.name));
+	link_submit_spoiled(s, &other);
+}
+
+static void greedy(struct sim *s, const struct sim_request *r)
+{
+	struct sim_request other = *r;
+	void *value;
+
+	for (size_t at = 0; map_next(&s->pods, &at, NULL, &value);) {
+		struct sim_pod *p = value;
+
+		if (!p->foreign)
+			continue;
+		other.r.name = p->now.meta.name;
+		other.r.uid = p->now.meta.uid;
+		link_submit_spoiled(s, &other);
+		return;
+	}
+}
+
+static void set_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
+{
+	yyjson_mut_obj_remove_key(obj, key);
+	yyjson_mut_obj_add_null(doc, obj, key);
+}
+
+static void add_one(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
+{
+	int64_t n = yyjson_mut_get_sint(yyjson_mut_obj_get(obj, key));
+
+	yyjson_mut_obj_remove_key(obj, key);
+	yyjson_mut_obj_add_int(doc, obj, key, n + 1);
+}
+
+static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role, const struct record_role *now)
+{
+	bool counts = yyjson_mut_obj_get(role, "counted") != NULL;
+	yyjson_mut_val *causes = yyjson_mut_obj_get(role, "restarts");
+
+	if (m == MUTANT_REWIND && now && now->level.generation)
+		set_null(doc, role, "generation");
+	if (m == MUTANT_UNCOUNTED && counts) {
+		yyjson_mut_obj_remove_key(role, "counted");
+		yyjson_mut_obj_remove_key(role, "restarts");
+	}
+	if (m == MUTANT_DOUBLE && counts && causes) {
+		add_one(doc, role, "counted");
+		for (size_t i = 0; i < CAUSE_DISRUPTED; i++)
+			if (yyjson_mut_obj_get(causes, cause_name((enum cause)i))) {
+				add_one(doc, causes, cause_name((enum cause)i));
+				break;
+			}
+	}
+	if (m == MUTANT_LOWERED && now && now->counted && !counts) {
+		set_null(doc, role, "counted");
+		set_null(doc, role, "restarts");
+	}
+}
+
+static void spoil_status(struct sim *s, struct sim_request *r)
+{
+	enum mutant m = (enum mutant)s->opt.mutant;
+	yyjson_doc *body = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
+	yyjson_mut_doc *doc = yyjson_doc_mut_copy(body, sim_alc(s));
+	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *rec, *roles, *key;
+	struct sim_job *job = map_get(&s->jobs_by_name, arena_printf(&s->arena, "%.*s/%.*s", STR_F(r->r.kind), STR_F(r->r.name)));
+	const struct record *now = job ? job->now->record : NULL;
+	struct buf out = BUF_INIT(1 << 20);
+	yyjson_mut_obj_iter it;
+
+	rec = yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator");
+	if (!rec)
+		return;
+	roles = yyjson_mut_obj_get(rec, "roles");
+	if (m == MUTANT_LAZARUS && now && now->outcome) {
+		yyjson_mut_obj_remove_key(rec, "outcome");
+		yyjson_mut_obj_add_str(doc, rec, "outcome", now->outcome == PHASE_FAILED ? "Succeeded" : "Failed");
+	}
+	if (m == MUTANT_REWIND && now && now->level.generation)
+		set_null(doc, rec, "generation");
+	yyjson_mut_obj_iter_init(roles, &it);
+	while (roles && (key = yyjson_mut_obj_iter_next(&it)))
+		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
+			   now ? record_role_of(now, str_c(yyjson_mut_get_str(key))) : NULL);
+	json_write(root, &out);
+	r->r.body = arena_str(&s->arena, buf_str(&out));
+	buf_release(&out);
+}
+
+/* Long after the end somebody still writes. */
+static void restless(struct sim *s, const struct sim_request *r)
+{
+	if (!s->quiet || s->mutant_n++)
+		return;
+	for (int i = 1; i < 24; i++) {
+		struct sim_request *again = arena_new(&s->arena, struct sim_request);
+
+		*again = *r;
+		again->link = NULL;
+		again->next = s->in_flight;
+		again->prev = NULL;
+		if (again->next)
+			again->next->prev = again;
+		s->in_flight = again;
+		again->timer = sim_at(s, s->now + MINUTES(10) * i, EV_ARRIVE, again);
+	}
+}
+
+bool mutant_request(struct sim *s, struct sim_request *r)
+{
+	bool pod = r->r.resource == RES_POD;
+
+	switch ((enum mutant)s->opt.mutant) {
+	case MUTANT_TWIN:
+		if (pod && r->r.verb == VERB_CREATE)
+			twin(s, r);
+		break;
+	case MUTANT_UNDEAD:
+		if (pod && r->r.verb == VERB_CREATE)
+			s->mutant_create = *r;
+		break;
+	case MUTANT_GREEDY:
+		if (pod && r->r.verb == VERB_DELETE)
+			greedy(s, r);
+		break;
+	case MUTANT_CARELESS:
+		if (r->r.verb == VERB_DELETE)
+			r->r.uid = STR_NONE;
+		break;
+	case MUTANT_ORPHANER:
+		if (r->r.verb == VERB_CREATE)
+			r->fault = "no owner";
+		break;
+	case MUTANT_HOARDER:
+		r->hoarded = r->r.verb == VERB_CREATE;
+		break;
+	case MUTANT_HASTY:
+		r->pod.generation += s->mutant_n++ % 5 == 0;
+		break;
+	case MUTANT_SIBLING:
+		return !(pod && r->r.verb == VERB_DELETE && s->mutant_n++ % 3 == 0);
+	case MUTANT_LAZARUS:
+	case MUTANT_REWIND:
+	case MUTANT_UNCOUNTED:
+	case MUTANT_DOUBLE:
+	case MUTANT_LOWERED:
+		if (r->r.verb == VERB_PATCH_STATUS)
+			spoil_status(s, r);
+		break;
+	case MUTANT_RESTLESS:
+		if (r->r.verb == VERB_PATCH_STATUS)
+			restless(s, r);
+		break;
+	case MUTANT_NONE:
+	case MUTANT_LIMITLESS:
+	case MUTANT_FORGETFUL:
+	case MUTANT_BLIND:
+	case MUTANT_DEAF:
+	case MUTANT_LIAR:
+	case MUTANT_COUNT:
+		break;
+	}
+	return true;
+}
+
+/* What the operator is shown */
+
+static void raise_limit(yyjson_mut_doc *doc, yyjson_mut_val *root)
+{
+	yyjson_mut_val *restart = yyjson_mut_obj_get(
+		yyjson_mut_obj_get(yyjson_mut_obj_get(yyjson_mut_obj_get(root, "spec"), "policy"), "restart"), "limit");
+
+	(void)doc;
+	if (restart)
+		yyjson_mut_set_int(restart, 9);
+}
+
+static void forget_completed(yyjson_mut_val *root)
+{
+	yyjson_mut_val *roles = yyjson_mut_obj_get(
+		yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator"), "roles");
+	size_t i, max;
+	yyjson_mut_val *key, *role;
+
+	yyjson_mut_obj_foreach(roles, i, max, key, role) {
+		yyjson_mut_obj_remove_key(role, "completed");
+	}
+}
+
+static void mend_counts(yyjson_mut_val *val)
+{
+	size_t i, max;
+	yyjson_mut_val *key, *sub;
+
+	if (yyjson_mut_is_obj(val)) {
+		yyjson_mut_obj_foreach(val, i, max, key, sub) {
+			if (yyjson_mut_equals_str(key, "replicas") && yyjson_mut_get_sint(sub) < 0)
+				yyjson_mut_set_int(sub, 1);
+			else
+				mend_counts(sub);
+		}
+	} else if (yyjson_mut_is_arr(val)) {
+		yyjson_mut_arr_foreach(val, i, max, sub) {
+			mend_counts(sub);
+		}
+	}
+}
+
+static struct object spoilt_job(struct sim *s, const struct version *v)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(sim_alc(s));
+	yyjson_mut_val *root = yyjson_val_mut_copy(doc, v->object.job->root);
+	struct job_object *o = arena_new(&s->arena, struct job_object);
+
+	*o = *v->object.job;
+	if (s->opt.mutant == MUTANT_LIMITLESS)
+		raise_limit(doc, root);
+	else if (s->opt.mutant == MUTANT_FORGETFUL)
+		forget_completed(root);
+	else
+		mend_counts(yyjson_mut_obj_get(root, "spec"));
+	o->root = yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s)));
+	return (struct object){ .resource = RES_JOB, .job = o };
+}
+
+static struct object liar(struct sim *s, const struct version *v)
+{
+	struct pod *p = arena_raw(&s->arena, sizeof(*p));
+	struct container *c = arena_array(&s->arena, struct container, 2);
+
+	*p = *v->object.pod;
+	memcpy(c, p->containers, p->n_containers * sizeof(*c));
+	for (size_t i = 0; i < p->n_containers; i++)
+		c[i].exit_code = 0;
+	p->containers = c;
+	if (p->phase == POD_FAILED)
+		p->phase = POD_SUCCEEDED;
+	return (struct object){ .resource = RES_POD, .pod = p };
+}
+
+struct object mutant_object(struct sim *s, const struct version *v)
+{
+	bool job = v->object.resource == RES_JOB;
+
+	if (job && (s->opt.mutant == MUTANT_LIMITLESS || s->opt.mutant == MUTANT_FORGETFUL || s->opt.mutant == MUTANT_BLIND))
+		return spoilt_job(s, v);
+	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR)
+		return liar(s, v);
+	return v->object;
+}
+
+void mutant_shown(struct sim *s, struct sim_job *job)
+{
+	if (s->opt.mutant == MUTANT_UNDEAD && job->now->record && job->now->record->outcome && s->mutant_create.r.name.n &&
+	    str_eq(s->mutant_create.owner_uid, job->uid))
+		link_submit_spoiled(s, &s->mutant_create);
+}
+
+bool mutant_drops(struct sim *s, const struct item *it)
+{
+	return s->opt.mutant == MUTANT_DEAF && !it->list && it->version->object.resource == RES_POD &&
+	       it->version->object.pod->phase == POD_SUCCEEDED;
+}

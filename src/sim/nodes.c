@@ -1,0 +1,112 @@
+/* What becomes of nodes. */
+#include "sim/sim.h"
+
+static msec whole(msec t)
+{
+	return t - t % 1000;
+}
+
+static void set_ready(struct sim *s, struct sim_node *n, bool ready)
+{
+	if (n->now.ready == ready && n->exists)
+		return;
+	TRACE(s, "node %.*s is %s", STR_F(n->now.name), ready ? "ready" : "not ready");
+	n->now.ready = ready;
+	n->now.since = whole(s->now);
+	server_node_changed(s, n);
+}
+
+void nodes_start(struct sim *s)
+{
+	for (size_t i = 0; i < SIM_NODES; i++) {
+		struct sim_node *n = &s->nodes[i];
+
+		n->now.name = arena_printf(&s->arena, "node-%zu", i);
+		n->timer = arena_new(&s->arena, struct sim_event);
+		n->timer->type = EV_NODE;
+		n->timer->what = n;
+		set_ready(s, n, true);
+	}
+}
+
+/* All pods on it may be counted as failed. */
+static void lose_pods(struct sim *s, const struct sim_node *n)
+{
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		for (struct sim_pod *p = j->pods; p; p = p->next)
+			if (p->on == n && p->stage < STAGE_ENDED)
+				kubelet_failure(s, p);
+}
+
+/* It comes back; or, if it is gone, what was on it is cleared away and a new one takes its place. */
+void nodes_timer(struct sim *s, struct sim_node *n)
+{
+	struct sim_pod *p, *next;
+
+	if (n->exists) {
+		n->now.out_of_service = false;
+		set_ready(s, n, true);
+		return;
+	}
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		for (p = j->pods; p; p = next) {
+			next = p->next;
+			if (p->on != n)
+				continue;
+			p->now.disrupted = true;
+			server_remove_pod(s, p);
+		}
+	set_ready(s, n, true);
+}
+
+static void down(struct sim *s, struct sim_node *n, msec from, msec to)
+{
+	set_ready(s, n, false);
+	n->was_down = true;
+	lose_pods(s, n);
+	sim_move(s, n->timer, s->now + sim_between(s, from, to));
+}
+
+void nodes_fault(struct sim *s)
+{
+	struct sim_node *n = &s->nodes[rng_between(&s->rng, SIM_STABLE, SIM_NODES - 1)];
+
+	if (!n->exists || !n->now.ready)
+		return;
+	switch (rng_below(&s->rng, 8)) {
+	case 0:
+	case 1:
+		s->tally->hits[HIT_NODE_SHORT]++;
+		down(s, n, 2000, 35000);
+		break;
+	case 2:
+	case 3:
+		s->tally->hits[HIT_NODE_LONG]++;
+		down(s, n, 50000, 400000);
+		break;
+	case 4:
+	case 5:
+		s->tally->hits[HIT_NODE_GONE]++;
+		TRACE(s, "node %.*s is gone", STR_F(n->now.name));
+		down(s, n, 20000, 100000);
+		server_node_gone(s, n);
+		break;
+	case 6:
+		s->tally->hits[HIT_NODE_TAINT]++;
+		n->now.out_of_service = true;
+		down(s, n, 30000, 200000);
+		break;
+	default:
+		s->tally->hits[HIT_OUTAGE]++;
+		for (size_t i = SIM_STABLE; i < SIM_NODES; i++)
+			if (s->nodes[i].exists && s->nodes[i].now.ready)
+				down(s, &s->nodes[i], 10000, 300000);
+	}
+}
+
+void nodes_heal(struct sim *s)
+{
+	for (size_t i = 0; i < SIM_NODES; i++)
+		if (!s->nodes[i].exists || !s->nodes[i].now.ready)
+			sim_move(s, s->nodes[i].timer, s->now);
+}

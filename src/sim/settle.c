@@ -1,0 +1,97 @@
+/* What must hold when the faults have stopped and time has passed. */
+#include "sim/sim.h"
+
+static const msec still = MINUTES(60);
+
+static bool clean_wanted(const struct sim_pod *p, enum clean clean, enum phase outcome)
+{
+	if (clean == CLEAN_NONE && outcome != PHASE_SUCCEEDED && outcome != PHASE_FAILED)
+		clean = CLEAN_RUNNING;
+	return clean == CLEAN_ALL || (clean == CLEAN_RUNNING && p->now.phase != POD_SUCCEEDED && p->now.phase != POD_FAILED);
+}
+
+static void settle_pod(struct sim *s, const struct sim_job *job, const struct sim_pod *p)
+{
+	const struct record *r = job->now->record;
+	const struct job *spec = kind_job(job->spec);
+	const struct role *role = job_role(spec, p->now.role);
+	const struct record_role *rr = r ? record_role_of(r, p->now.role) : NULL;
+	int64_t expected = role && rr ? record_generation(r, role, rr, p->now.index) : 0;
+
+	/* Without labels nobody can know of it. */
+	if (spec->problems.errors || !p->labelled || (role && role->aux))
+		return;
+	if (!role || p->now.index >= role->count) {
+		if (!r->outcome)
+			sim_broken(s, INV_SIBLING, "pod %.*s of %.*s is no replica any more", STR_F(p->now.meta.name),
+				   STR_F(job->name));
+		return;
+	}
+	if (r->outcome ? clean_wanted(p, spec->clean, r->outcome)
+		       : p->now.generation < expected && !ranges_has(&rr->completed, p->now.index))
+		sim_broken(s, INV_SIBLING, "pod %.*s of %.*s (generation %lld of %lld) is still there", STR_F(p->now.meta.name),
+			   STR_F(job->name), (long long)p->now.generation, (long long)expected);
+}
+
+/* Is there anybody whose success would end it? */
+static bool can_end(const struct sim_job *job)
+{
+	return !(job->wish.complete_said && job->wish.complete == END_NONE);
+}
+
+static void settle_job(struct sim *s, const struct sim_job *job)
+{
+	const struct record *r = job->now->record;
+	const struct job *spec = kind_job(job->spec);
+
+	if (job->deleting || !r) {
+		sim_broken(s, INV_STUCK, "%.*s is %s", STR_F(job->name), r ? "still being deleted" : "never looked at");
+		return;
+	}
+	for (const struct sim_pod *p = job->pods; p; p = p->next)
+		settle_pod(s, job, p);
+	if (r->outcome) {
+		if (spec->ttl >= 0 && !spec->problems.errors)
+			sim_broken(s, INV_STUCK, "%.*s has ended and outlives its time", STR_F(job->name));
+		if (!phase_final(r->phase))
+			sim_broken(s, INV_STUCK, "%.*s has ended (%s) and is still %s", STR_F(job->name),
+				   phase_name(r->outcome), phase_name(r->phase));
+	} else if (spec->problems.errors) {
+		if (r->phase != PHASE_INVALID && !r->start)
+			sim_broken(s, INV_ORACLE, "%.*s is invalid and shows %s", STR_F(job->name), phase_name(r->phase));
+	} else if (spec->suspend) {
+		if (r->phase != PHASE_SUSPENDED)
+			sim_broken(s, INV_ORACLE, "%.*s is suspended and shows %s", STR_F(job->name), phase_name(r->phase));
+	} else if (can_end(job)) {
+		sim_broken(s, INV_STUCK, "%.*s does not end: %s, %.*s", STR_F(job->name), phase_name(r->phase),
+			   STR_F(r->reason));
+	}
+}
+
+static void settle_orphans(struct sim *s)
+{
+	void *value;
+
+	for (size_t at = 0; map_next(&s->pods, &at, NULL, &value);) {
+		struct sim_pod *p = value;
+
+		if (!p->foreign && (!p->job || !p->job->exists))
+			sim_broken(s, INV_ORPHAN, "pod %.*s has outlived its owner", STR_F(p->now.meta.name));
+	}
+	for (size_t at = 0; map_next(&s->services, &at, NULL, &value);) {
+		struct sim_service *v = value;
+
+		if (!v->foreign && (!v->job || !v->job->exists))
+			sim_broken(s, INV_ORPHAN, "service %.*s has outlived its owner", STR_F(v->now.meta.name));
+	}
+}
+
+void settle_check(struct sim *s)
+{
+	for (const struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (j->exists)
+			settle_job(s, j);
+	settle_orphans(s);
+	if (s->now - s->last_write < still)
+		sim_broken(s, INV_QUIET, "the last write was %lld s ago", (long long)(s->now - s->last_write) / 1000);
+}

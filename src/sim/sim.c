@@ -1,0 +1,260 @@
+#include "sim/sim.h"
+
+#include <stdarg.h>
+
+static const msec epoch = SECONDS(1800000000);
+/* After the faults stop everything must come to rest within this. */
+static const msec quiet_time = MINUTES(240);
+enum { QUIET_STEPS = 200000 };
+
+static const char *const invariant_names[] = {
+	[INV_NONE] = "none",
+	[INV_TWO_PODS] = "one-pod-per-replica",
+	[INV_LIMIT] = "restart-limit",
+	[INV_COMPLETED] = "completed-stays-completed",
+	[INV_FINAL] = "final-stays-final",
+	[INV_GENERATION] = "generations-grow",
+	[INV_COUNT] = "restarts-counted-once",
+	[INV_FOREIGN] = "foreign-untouched",
+	[INV_UID] = "deletes-carry-uid",
+	[INV_INVALID] = "invalid-has-no-children",
+	[INV_CLEANED] = "nothing-after-the-end",
+	[INV_BODY] = "children-well-formed",
+	[INV_RECORD_FIRST] = "record-first",
+	[INV_SIBLING] = "old-generation-goes",
+	[INV_STUCK] = "every-job-settles",
+	[INV_QUIET] = "writes-stop",
+	[INV_ORPHAN] = "no-orphans",
+	[INV_ORACLE] = "expected-end",
+};
+
+const char *invariant_name(enum invariant i)
+{
+	return invariant_names[i];
+}
+
+static msec sim_now(void *cookie)
+{
+	return ((struct sim *)cookie)->now;
+}
+
+/* Memory of JSON documents: the run's, so that nothing needs to be freed. */
+
+static void *alc_malloc(void *ctx, size_t size)
+{
+	return arena_raw(ctx, size);
+}
+
+static void *alc_realloc(void *ctx, void *ptr, size_t old, size_t size)
+{
+	void *p = arena_raw(ctx, size);
+
+	memcpy(p, ptr, MIN(old, size));
+	return p;
+}
+
+static void alc_free(void *ctx, void *ptr)
+{
+	(void)ctx;
+	(void)ptr;
+}
+
+const yyjson_alc *sim_alc(struct sim *s)
+{
+	static _Thread_local yyjson_alc alc;
+
+	alc = (yyjson_alc){ alc_malloc, alc_realloc, alc_free, &s->arena };
+	return &alc;
+}
+
+/* Events */
+
+struct sim_event *sim_at(struct sim *s, msec at, enum event_type type, void *what)
+{
+	struct sim_event *ev = arena_new(&s->arena, struct sim_event);
+
+	ev->type = type;
+	ev->what = what;
+	heap_put(&s->events, &ev->node, MAX(at, s->now));
+	return ev;
+}
+
+void sim_move(struct sim *s, struct sim_event *ev, msec at)
+{
+	heap_put(&s->events, &ev->node, MAX(at, s->now));
+}
+
+void sim_cancel(struct sim *s, struct sim_event *ev)
+{
+	if (ev)
+		heap_remove(&s->events, &ev->node);
+}
+
+bool sim_chance(struct sim *s, uint64_t n)
+{
+	return rng_one_in(&s->rng, n) && !s->quiet;
+}
+
+msec sim_between(struct sim *s, msec from, msec to)
+{
+	return rng_between(&s->rng, from, to);
+}
+
+/* Reports */
+
+void sim_trace_line(struct sim *s, const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fprintf(s->opt.trace_to, "%7zu %9.3fs %s\n", s->step, (double)(s->now - epoch) / 1000, text);
+}
+
+void sim_broken(struct sim *s, enum invariant which, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->broken)
+		return;
+	s->broken = which;
+	va_start(ap, fmt);
+	vsnprintf(s->why, sizeof(s->why), fmt, ap);
+	va_end(ap);
+	TRACE(s, "BROKEN %s: %s", invariant_name(which), s->why);
+}
+
+/* The run */
+
+static void start_operator(struct sim *s)
+{
+	ASSERT(!s->link);
+	s->link = link_new(s);
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		j->known = NULL;
+	TRACE(s, "operator starts");
+}
+
+static void dispatch(struct sim *s, struct sim_event *ev)
+{
+	switch (ev->type) {
+	case EV_ARRIVE:
+		link_arrive(s, ev->what);
+		break;
+	case EV_REPLY:
+		link_reply(s, ev->what);
+		break;
+	case EV_WATCH:
+		link_watch(s, ev->what);
+		break;
+	case EV_LIST:
+		link_list(s, ev->what);
+		break;
+	case EV_OPERATOR:
+		link_wake(s, ev->what);
+		break;
+	case EV_START:
+		s->start = NULL;
+		start_operator(s);
+		break;
+	case EV_POD:
+		kubelet_timer(s, ev->what);
+		break;
+	case EV_NODE:
+		nodes_timer(s, ev->what);
+		break;
+	case EV_USERS:
+		users_act(s);
+		break;
+	case EV_FAULTS:
+		link_fault(s);
+		break;
+	case EV_COLLECT:
+		server_collect(s, ev->what);
+		break;
+	case EV_COUNT:
+		BUG("no event");
+	}
+}
+
+static bool step(struct sim *s)
+{
+	struct heap_node *node = heap_first(&s->events);
+	struct sim_event *ev;
+
+	if (!node)
+		return false;
+	ev = heap_entry(node, struct sim_event, node);
+	heap_remove(&s->events, node);
+	s->now = MAX(s->now, node->key);
+	s->step++;
+	dispatch(s, ev);
+	return true;
+}
+
+static void calm_down(struct sim *s)
+{
+	TRACE(s, "faults stop");
+	s->quiet = true;
+	sim_cancel(s, s->users);
+	sim_cancel(s, s->faults);
+	s->quota_until = s->webhook_until = 0;
+	nodes_heal(s);
+	users_leave(s);
+	if (!s->link && !s->start)
+		s->start = sim_at(s, s->now + SECONDS(1), EV_START, NULL);
+}
+
+static void rest(struct sim *s)
+{
+	msec until = s->now + quiet_time;
+	size_t last = s->step + QUIET_STEPS;
+	struct heap_node *node;
+
+	while (!s->broken && (node = heap_first(&s->events)) && node->key <= until && s->step < last)
+		step(s);
+	if (s->broken)
+		return;
+	if (s->step >= last) {
+		sim_broken(s, INV_QUIET, "the cluster does not come to rest");
+		return;
+	}
+	s->now = until;
+	settle_check(s);
+}
+
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally)
+{
+	*s = (struct sim){ .opt = *opt, .kinds = kinds, .tally = tally, .now = epoch };
+	s->rng = rng_seed(opt->seed);
+	s->clock = (struct clock){ sim_now, s };
+	nodes_start(s);
+	start_operator(s);
+	s->users = sim_at(s, s->now, EV_USERS, NULL);
+	s->faults = sim_at(s, s->now + SECONDS(5), EV_FAULTS, NULL);
+	while (!s->broken && s->step < opt->steps && step(s))
+		;
+	if (!s->broken) {
+		calm_down(s);
+		rest(s);
+	}
+	tally->steps += s->step;
+	tally->seeds++;
+	return !s->broken;
+}
+
+void sim_release(struct sim *s)
+{
+	if (s->link)
+		operator_free(s->link->op);
+	for (size_t i = 0; i < s->specs.n; i++)
+		kind_job_free(s->specs.v[i]);
+	heap_release(&s->events);
+	map_release(&s->jobs_by_name);
+	map_release(&s->jobs_by_uid);
+	map_release(&s->pods);
+	map_release(&s->services);
+	arena_release(&s->arena);
+}
