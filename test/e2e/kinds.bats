@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # helpers.bash sets root, out and err
+# dljob kinds, dljob crds, and kinds that users add.
+load helpers
+
+@test "kinds: a line for each" {
+  split dljob kinds
+  is "$status" 0
+  is "$err" ""
+  is "$(awk '{ print $1, $2, $3, $4 }' stdout | LC_ALL=C sort)" "AITrainingJob elasticdeeplearning.ai/v1 aitrainingjobs aitj
+KIND APIVERSION PLURAL SHORT
+MXJob fioravanzo.org/v1alpha1 mxjobs -
+MXJob mpba.fbk.eu/v1 mxjobs -
+TFJob mpba.fbk.eu/v1 tfjobs -
+TfJob mlkube.io/v1beta1 tfjobs -"
+  is "$(head -n 1 stdout | awk '{ print $5 }')" FILE
+}
+
+@test "crds: one for each kind, as an API server wants them" {
+  dljob crds -o json >crds.json
+  is "$(jq -r '.apiVersion + " " + .kind' crds.json)" "v1 List"
+  is "$(jq -r '.items[].metadata.name' crds.json | sort | tr '\n' ' ')" \
+    "aitrainingjobs.elasticdeeplearning.ai mxjobs.fioravanzo.org mxjobs.mpba.fbk.eu tfjobs.mlkube.io tfjobs.mpba.fbk.eu "
+  is "$(jq -r '.items[] | .apiVersion + " " + .kind' crds.json | sort -u)" \
+    "apiextensions.k8s.io/v1 CustomResourceDefinition"
+  jq -e 'all(.items[]; .metadata.name == .spec.names.plural + "." + .spec.group)' crds.json
+  jq -e 'all(.items[]; .spec.names.categories | index("dljobs"))' crds.json
+  jq -e 'all(.items[]; .spec.scope == "Namespaced" and .spec.preserveUnknownFields == false)' crds.json
+  jq -e 'all(.items[].spec.versions[]; .served and .storage and .subresources.status == {})' crds.json
+  jq -e 'all(.items[].spec.versions[]; .additionalPrinterColumns | length > 2)' crds.json
+  jq -e 'all(.items[].spec.versions[].schema.openAPIV3Schema; .type == "object" and .properties.status)' crds.json
+}
+
+@test "crds: small" {
+  [ "$(dljob crds -o json | wc -c)" -lt 100000 ]
+}
+
+@test "crds: YAML and JSON say the same" {
+  dljob crds | yaml_to_json | jq -S . >from-yaml
+  dljob crds -o json | jq -S .items >from-json
+  cmp from-yaml from-json
+}
+
+@test "crds: by kind, plural, short name, or with the group" {
+  names() { dljob crds -o json "$@" | jq -r '.items[].metadata.name' | sort | tr '\n' ' '; }
+  is "$(names aitj)" "aitrainingjobs.elasticdeeplearning.ai "
+  is "$(names MXJob)" "mxjobs.fioravanzo.org mxjobs.mpba.fbk.eu "
+  is "$(names mxjobs.mpba.fbk.eu)" "mxjobs.mpba.fbk.eu "
+  is "$(names TfJob.mlkube.io aitrainingjobs)" "aitrainingjobs.elasticdeeplearning.ai tfjobs.mlkube.io "
+  split dljob crds Nothing
+  is "$status" 2
+  is "$err" "dljob crds: there is no kind 'Nothing'; see 'dljob kinds'"
+}
+
+@test "--kinds-dir: a file that does not parse, named with its line, exit 2" {
+  mkdir kinds
+  printf 'return {\n  group = "example.org",\n  version = = 1\n}\n' >kinds/broken.lua
+  for c in kinds crds "render x.yaml" "validate x.yaml"; do
+    # shellcheck disable=SC2086
+    split dljob $c --kinds-dir kinds
+    is "$status" 2
+    is "$out" ""
+    has "$err" "kinds/broken.lua:3:"
+  done
+  # shellcheck disable=SC2086
+  split dljob --kinds-dir kinds kinds
+  is "$status" 2
+  split env DL_OPERATOR_KINDS=kinds "$DLJOB" kinds
+  is "$status" 2
+  has "$err" "kinds/broken.lua:3:"
+}
+
+@test "--kinds-dir: a file that lacks fields, exit 2" {
+  mkdir kinds
+  echo 'return { group = "example.org" }' >kinds/empty.lua
+  split dljob kinds --kinds-dir kinds
+  is "$status" 2
+  has "$err" "kinds/empty.lua"
+}
+
+@test "--kinds-dir: a file that never ends is stopped, exit 2" {
+  mkdir kinds
+  echo 'while true do end' >kinds/loop.lua
+  split timeout 20 "$DLJOB" kinds --kinds-dir kinds
+  is "$status" 2
+  has "$err" "kinds/loop.lua"
+}
+
+@test "--kinds-dir: a file that eats memory is stopped, exit 2" {
+  mkdir kinds
+  echo 'local t = {} local i = 0 while true do i = i + 1 t[i] = "x" .. i end' >kinds/eat.lua
+  split timeout 60 "$DLJOB" kinds --kinds-dir kinds
+  is "$status" 2
+  has "$err" "kinds/eat.lua"
+}
+
+@test "--kinds-dir: a folder that is missing, exit 2" {
+  split dljob kinds --kinds-dir nowhere
+  is "$status" 2
+  has "$err" "nowhere"
+  split dljob kinds --kinds-dir "$root/README.md"
+  is "$status" 2
+}
+
+@test "--kinds-dir: an empty folder changes nothing" {
+  mkdir kinds
+  is "$(dljob kinds --kinds-dir kinds)" "$(dljob kinds)"
+}
+
+@test "--kinds-dir: a new kind is a file, no more" {
+  mkdir kinds
+  sed 's/TFJob/JaxJob/; s/tfjobs/jaxjobs/' "$root/kinds/mpba-tfjob.lua" >kinds/jaxjob.lua
+  sed 's/kind: TFJob/kind: JaxJob/' "$root/examples/mpba-tfjob/ps-worker.yaml" >job.yaml
+  split dljob validate job.yaml
+  is "$status" 2
+  split dljob kinds --kinds-dir kinds
+  is "$status" 0
+  is "$(awk '$1 == "JaxJob" { print $2, $3, $5 }' stdout)" "mpba.fbk.eu/v1 jaxjobs kinds/jaxjob.lua"
+  is "$(dljob --kinds-dir kinds validate job.yaml)" "1 job in 1 file: valid"
+  is "$(DL_OPERATOR_KINDS=/nowhere/at/all:kinds dljob validate job.yaml 2>&1 || true)" \
+    "$(DL_OPERATOR_KINDS=/nowhere/at/all dljob validate job.yaml 2>&1 || true)"
+  is "$(DL_OPERATOR_KINDS=:kinds: dljob render -o json job.yaml | jq '.items | length')" 6
+  is "$(dljob crds --kinds-dir=kinds JaxJob -o json | jq -r '.items[].metadata.name')" jaxjobs.mpba.fbk.eu
+}
+
+@test "--kinds-dir: two files for one kind, exit 2" {
+  mkdir kinds
+  cp "$root/kinds/mpba-tfjob.lua" kinds/again.lua
+  split dljob kinds --kinds-dir kinds
+  is "$status" 2
+  has "$err" "kinds/again.lua"
+}
+
+@test "--kinds-dir: a kind whose code fails while it reads a job, exit 1, with file and line" {
+  mkdir kinds
+  sed 's/TFJob/JaxJob/; s/tfjobs/jaxjobs/; s/^local function read(spec)/&\n  local x = nil + 1/' \
+    "$root/kinds/mpba-tfjob.lua" >kinds/jaxjob.lua
+  line=$(grep -n 'nil + 1' kinds/jaxjob.lua | cut -d: -f1)
+  sed 's/kind: TFJob/kind: JaxJob/' "$root/examples/mpba-tfjob/ps-worker.yaml" >job.yaml
+  for c in validate render; do
+    split dljob $c --kinds-dir kinds job.yaml
+    is "$status" 1
+    has "$out$err" "kinds/jaxjob.lua:$line:"
+  done
+}
