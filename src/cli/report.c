@@ -57,28 +57,45 @@ void report_unreadable(struct report *r, const char *file, struct str message)
 	report_line(r, REPORT_ERROR, file, pos, STR_NONE, message);
 }
 
-static void at(struct report *r, enum report_level level, const char *file, const struct manifest *m,
-               const struct manifest_object *o, struct str field, struct str message)
-{
-	struct str path = manifest_path(m->arena, o, field);
-
-	report_line(r, level, file, yaml_where(m->yaml, o->doc, path), path, message);
-}
-
 void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
 {
-	at(r, o->class == OBJECT_FOREIGN ? REPORT_NOTE : REPORT_ERROR, file, m, o, o->field, o->message);
+	struct str path = manifest_path(m->arena, o, o->field);
+
+	report_line(r, o->class == OBJECT_FOREIGN ? REPORT_NOTE : REPORT_ERROR, file,
+	            yaml_where(m->yaml, o->doc, path), path, o->message);
+}
+
+struct placed {
+	const struct problem *problem;
+	struct str path;
+	struct yaml_pos pos;
+};
+
+static bool is_before(const struct placed *a, const struct placed *b)
+{
+	return a->pos.line != b->pos.line ? a->pos.line < b->pos.line : a->pos.column < b->pos.column;
 }
 
 void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
                 const struct problems *p)
 {
-	for (size_t i = 0; i < p->list.n; i++) {
-		const struct problem *one = &p->list.v[i];
+	struct placed *all = arena_array(m->arena, struct placed, p->list.n);
 
-		at(r, one->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file, m, o, one->path,
-		   one->message);
+	/* In the order of the file; there are at most PROBLEMS_MAX of them. */
+	for (size_t i = 0; i < p->list.n; i++) {
+		struct placed one = { .problem = &p->list.v[i] };
+		size_t at = i;
+
+		one.path = manifest_path(m->arena, o, one.problem->path);
+		one.pos = yaml_where(m->yaml, o->doc, one.path);
+		for (; at > 0 && is_before(&one, &all[at - 1]); at--)
+			all[at] = all[at - 1];
+		all[at] = one;
 	}
+	for (size_t i = 0; i < p->list.n; i++)
+		report_line(r, all[i].problem->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file,
+		            all[i].pos, all[i].path, all[i].problem->message);
 	if (p->dropped)
-		at(r, REPORT_NOTE, file, m, o, STR_NONE, arena_printf(m->arena, "%zu more problems", p->dropped));
+		report_line(r, REPORT_NOTE, file, (struct yaml_pos){ 0, 0 }, STR_NONE,
+		            arena_printf(m->arena, "%zu more problems", p->dropped));
 }
