@@ -158,8 +158,8 @@ static enum phase phase_ended(struct world *w)
 
 	if (w->base->outcome == PHASE_NONE)
 		count_all(w, &placed);
-	for (size_t r = 0; r < w->job->n_roles; r++) {
-		struct counts *c = &w->roles[r].rec->now;
+	for (size_t r = 0; r < w->next->n_roles; r++) {
+		struct counts *c = &w->next->roles[r].now;
 
 		c->pending = c->scheduled = c->restarting = c->ready = 0;
 		c->active = 0;

@@ -16,20 +16,23 @@ static void plan_invalid(struct world *w)
 {
 	struct str line = problems_line(&w->job->problems, w->a);
 
-	if (w->base->outcome != PHASE_NONE)
-		return;
 	if (!w->next->start || w->next->phase == PHASE_INVALID)
 		phase_enter(w, PHASE_INVALID);
 	w->next->observed_generation = w->job->generation;
 	w->next->reason = arena_printf(w->a, "invalid: %.*s", STR_F(reason_clip(line)));
 }
 
+/* Cleaning up needs no valid manifest: an edit after the end does not leave pods behind. */
 static void plan_ended(struct world *w)
 {
-	judge(w, true);
-	restart_aux(w);
+	bool valid = !w->job->problems.errors;
+
+	if (valid) {
+		judge(w, true);
+		restart_aux(w);
+	}
 	cleanup(w);
-	if (!w->raised)
+	if (valid && !w->raised)
 		children_create(w);
 	phase_update(w);
 	w->next->reason = reason_line(w);
@@ -117,15 +120,14 @@ struct plan plan_job(const struct plan_input *in, struct arena *a)
 	struct world w;
 
 	world_open(&w, in, a);
-	if (in->job->problems.errors) {
-		plan_invalid(&w);
-		return finish(&w);
-	}
-	world_fill(&w);
+	if (!in->job->problems.errors)
+		world_fill(&w);
 	if (w.base->outcome != PHASE_NONE)
 		plan_ended(&w);
 	else if (in->job->deleting)
 		plan_deleting(&w);
+	else if (in->job->problems.errors)
+		plan_invalid(&w);
 	else
 		plan_alive(&w);
 	sort_actions(&w);

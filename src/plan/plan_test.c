@@ -272,18 +272,38 @@ static void invalid_by_an_edit(void **state)
 	t_free(t);
 }
 
+/* The edit came after the end: the clean-up goes on, the end stays. */
 static void invalid_after_the_end(void **state)
 {
 	struct t *t = t_new();
 
 	(void)state;
-	t_role(t, "worker", 1);
+	t_role(t, "worker", 2)->complete = END_ANY;
 	t_settle(t);
+	t_run(t);
 	t_exit(t, "worker", 0, 0);
-	t_settle(t);
+	t_pass(t, SECONDS(2));
+	t_plan(t);
+	assert_phase(t, "Terminating");
 	spoil(t);
+	t->roles[0].count = -3;
 	t_settle(t);
 	assert_phase(t, "Succeeded");
+	assert_null(t_pod(t, "worker", 1));
+	assert_non_null(t_pod(t, "worker", 0));
+	t_free(t);
+}
+
+static void invalid_and_being_deleted(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 1);
+	t->job.deleting = true;
+	spoil(t);
+	t_settle(t);
+	assert_phase(t, "Terminating");
 	t_free(t);
 }
 
@@ -456,6 +476,7 @@ int main(void)
 		cmocka_unit_test(invalid_from_the_start),
 		cmocka_unit_test(invalid_by_an_edit),
 		cmocka_unit_test(invalid_after_the_end),
+		cmocka_unit_test(invalid_and_being_deleted),
 		cmocka_unit_test(a_job_that_is_being_deleted),
 		cmocka_unit_test(pods_from_a_later_generation),
 		cmocka_unit_test(two_pods_for_one_replica),
