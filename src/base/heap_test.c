@@ -8,8 +8,8 @@
 #include "base/rng.h"
 
 struct job {
-	int name;
 	struct heap_node due;
+	int name;
 	bool in;
 };
 

@@ -77,24 +77,31 @@ static bool check_tree(yyjson_doc *doc, struct err *e)
 	return true;
 }
 
+static bool fault_at(struct str text, const yyjson_read_err *fault, struct err *e)
+{
+	size_t line = 1, column = 1;
+
+	for (size_t i = 0; i < MIN(fault->pos, text.n); i++) {
+		if (text.p[i] == '\n') {
+			line++;
+			column = 1;
+		} else if (((unsigned char)text.p[i] & 0xc0) != 0x80) {
+			column++;
+		}
+	}
+	return err_set(e, ERR_INVALID, "line %zu, column %zu: %s", line, column, text.n ? fault->msg : "empty text");
+}
+
 yyjson_doc *json_parse(struct str text, struct err *e)
 {
 	yyjson_read_err fault;
+	yyjson_doc *doc;
+
+	text.p = str_text(text);
 	/* Without YYJSON_READ_INSITU the text is only read. */
-	yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)(text.p ? text.p : ""), text.n, 0, NULL, &fault);
-
+	doc = yyjson_read_opts((char *)(uintptr_t)text.p, text.n, 0, NULL, &fault);
 	if (!doc) {
-		size_t line = 1, column = 1;
-
-		for (size_t i = 0; i < MIN(fault.pos, text.n); i++) {
-			if (text.p[i] == '\n') {
-				line++;
-				column = 1;
-			} else if (((unsigned char)text.p[i] & 0xc0) != 0x80) {
-				column++;
-			}
-		}
-		err_set(e, ERR_INVALID, "line %zu, column %zu: %s", line, column, text.n ? fault.msg : "empty text");
+		fault_at(text, &fault, e);
 		return NULL;
 	}
 	if (!check_tree(doc, e)) {

@@ -263,7 +263,7 @@ bool yaml_compose(struct str file, struct str text, struct arena *tree, struct a
 	};
 	if (!yaml_parser_initialize(&parser))
 		BUG("libyaml does not start");
-	yaml_parser_set_input_string(&parser, (const unsigned char *)(text.p ? text.p : ""), text.n);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)str_text(text), text.n);
 	while (ok && !done) {
 		ok = yaml_parser_parse(&parser, &c->event);
 		if (!ok) {

@@ -15,8 +15,10 @@ static void check(const char *text, const char *want)
 	CLEANUP(yaml_closep) struct yaml_file *y = yaml_parse(STR("f"), str_c(text), &e);
 	struct buf b = BUF_INIT(1 << 20);
 
-	if (!y)
+	if (!y) {
 		fail_msg("%s: %s", text, err_msg(&e));
+		return;
+	}
 	for (size_t i = 0; i < yaml_count(y); i++) {
 		if (i)
 			buf_putc(&b, '\n');
@@ -34,7 +36,7 @@ static void refuse_str(struct str text, const char *want)
 
 	if (yaml_parse(STR("f"), text, &e))
 		fail_msg("taken: %.*s", STR_F(text));
-	if (strcmp(err_msg(&e), want))
+	if (strcmp(err_msg(&e), want) != 0)
 		fail_msg("%.*s: got %s, want %s", STR_F(str_sub(text, 0, 200)), err_msg(&e), want);
 	assert_true(e.code == ERR_INVALID || e.code == ERR_LIMIT);
 	err_release(&e);
