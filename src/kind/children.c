@@ -73,13 +73,13 @@ static void check_name(struct kind_job *kj, size_t role, const char *what, struc
 				what, STR_F(name), name.n, JOB_NAME_KEPT);
 		else
 			problem_error(p, STR("metadata.name"),
-				      "the %s would be named \"%.*s\", which has %zu characters; at most %d are "
-				      "possible: shorten the job's name by %zu",
-				      what, STR_F(name), name.n, JOB_NAME_KEPT, kj->job->name.n - n);
+			              "the %s would be named \"%.*s\", which has %zu characters; at most %d are "
+			              "possible: shorten the job's name by %zu",
+			              what, STR_F(name), name.n, JOB_NAME_KEPT, kj->job->name.n - n);
 	} else if (letter_first && str_is_dns_label(name, false)) {
 		problem_error(p, STR("metadata.name"),
-			      "the %s would be named \"%.*s\", but its name must begin with a letter", what,
-			      STR_F(name));
+		              "the %s would be named \"%.*s\", but its name must begin with a letter", what,
+		              STR_F(name));
 	} else {
 		problem_error(
 			p, STR("metadata.name"),
@@ -127,10 +127,10 @@ static void check_labels(struct kind_job *kj, const struct role *role, const str
 
 		if (!is_label_value(value))
 			problem_error(&kj->job->problems, role->path,
-				      "the label %.*s of its pods would be \"%.*s\", which is no label value (at most "
-				      "%d letters, digits, '-', '_' and '.')",
-				      STR_F(labels->list.v[i].name), (int)MIN(value.n, (size_t)100), value.p,
-				      LABEL_MAX);
+			              "the label %.*s of its pods would be \"%.*s\", which is no label value (at most "
+			              "%d letters, digits, '-', '_' and '.')",
+			              STR_F(labels->list.v[i].name), (int)MIN(value.n, (size_t)100), value.p,
+			              LABEL_MAX);
 	}
 }
 
@@ -165,7 +165,7 @@ static bool has_name(const struct pairs *env, struct str name)
 
 /* Warns for each variable of the user's that is also derived. */
 static void check_user_env(struct kind_job *kj, const struct role *role, const struct pairs *env, const char *key,
-			   bool init)
+                           bool init)
 {
 	yyjson_val *list = json_get(json_get(role->template, "spec"), key), *c, *v;
 	struct str path = arena_printf(&kj->arena, "%.*s.template.spec.%s", STR_F(role->path), key);
@@ -185,9 +185,9 @@ static void check_user_env(struct kind_job *kj, const struct role *role, const s
 				problem_warning(
 					&kj->job->problems,
 					path_index(&kj->arena,
-						   arena_printf(&kj->arena, "%.*s.env",
-								STR_F(path_index(&kj->arena, path, it.idx - 1))),
-						   vars.idx - 1),
+				                   arena_printf(&kj->arena, "%.*s.env",
+				                                STR_F(path_index(&kj->arena, path, it.idx - 1))),
+				                   vars.idx - 1),
 					"sets %.*s, so the derived value is left out", STR_F(name));
 		}
 	}

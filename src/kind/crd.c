@@ -65,7 +65,7 @@ static yyjson_mut_val *put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const c
 }
 
 static void put_range(const struct schema *s, yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *min,
-		      const char *max)
+                      const char *max)
 {
 	if (s->has_min)
 		put(doc, obj, min, yyjson_mut_sint(doc, s->min));

@@ -40,13 +40,13 @@ struct kind_job {
 	struct arena arena;
 	struct arena scratch; /* of one call */
 	yyjson_val *object;
-	yyjson_doc *doc;	  /* the common job document; templates reach into it */
+	yyjson_doc *doc;          /* the common job document; templates reach into it */
 	struct yaml_file *policy; /* that stood in an annotation */
 	struct job *job;
-	int ref;		  /* registry: the job as Lua sees it; LUA_NOREF: nothing could be read */
-	bool once;		  /* once() has run */
+	int ref;                  /* registry: the job as Lua sees it; LUA_NOREF: nothing could be read */
+	bool once;                /* once() has run */
 	struct pod_parts **parts; /* one for each role, made at its first pod */
-	bool building;		  /* a pod, and not only looking at one */
+	bool building;            /* a pod, and not only looking at one */
 	struct text_cache *cache; /* made when a pod has long texts */
 	struct buf pod_name, service_name;
 };
@@ -106,7 +106,7 @@ bool kind_refuse(const struct kind_job *kj, struct err *e, const char *what, con
 
 /* The variables of container() for one container, copied into the job's arena. */
 bool kind_container_env(struct kind_job *kj, size_t role, const struct template_container *c, struct pairs *ret,
-			struct err *e);
+                        struct err *e);
 /* Does this container get derived variables? */
 static inline bool kind_wants_env(const struct role *role, const struct template_container *c)
 {
@@ -119,6 +119,6 @@ void kind_put_owner(const struct kind_job *kj, struct buf *out);
 void kind_put_label(struct buf *out, bool *first, struct str key, struct str value);
 /* All of our own labels. */
 void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
-			 struct buf *out, bool *first);
+                         struct buf *out, bool *first);
 
 #endif

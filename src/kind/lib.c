@@ -131,7 +131,7 @@ static int lib_join(lua_State *L)
 			luaL_addlstring(&b, sep.p, sep.n);
 		if (lua_rawgeti(L, 1, i) != LUA_TSTRING && lua_type(L, -1) != LUA_TNUMBER)
 			return luaL_error(L, "element %d of the list is a %s, not a text",
-					  (int)MIN(i, (lua_Integer)INT32_MAX), luaL_typename(L, -1));
+			                  (int)MIN(i, (lua_Integer)INT32_MAX), luaL_typename(L, -1));
 		luaL_addvalue(&b);
 	}
 	luaL_pushresult(&b);
@@ -204,7 +204,7 @@ static int lib_format(lua_State *L)
 		luaL_argcheck(L, fmt.p[i] != 'p', 1, "%p is not offered");
 		if (fmt.p[i] == 's' || fmt.p[i] == 'q')
 			luaL_argcheck(L, lua_type(L, arg) <= LUA_TSTRING && lua_type(L, arg) != LUA_TLIGHTUSERDATA, arg,
-				      "a text, number, boolean or nil is needed");
+			              "a text, number, boolean or nil is needed");
 	}
 	lua_pushvalue(L, lua_upvalueindex(1));
 	lua_insert(L, 1);
@@ -319,7 +319,7 @@ static void push_sorted_keys(lua_State *L)
 		if (keys[i].text)
 			lua_pushlstring(L, keys[i].s.p, keys[i].s.n);
 		else if (keys[i].number >= -9e15 && keys[i].number <= 9e15 &&
-			 keys[i].number == (double)(lua_Integer)keys[i].number)
+		         keys[i].number == (double)(lua_Integer)keys[i].number)
 			lua_pushinteger(L, (lua_Integer)keys[i].number);
 		else
 			lua_pushnumber(L, keys[i].number);
@@ -486,23 +486,23 @@ static const luaL_Reg plain[] = {
 	{ "tostring", lib_tostring }, { "pairs", lib_pairs }, { "split", lib_split }, { "join", lib_join },
 	{ "replace", lib_replace },   { "lower", lib_lower }, { "upper", lib_upper }, { "trim", lib_trim },
 	{ "starts", lib_starts },     { "ends", lib_ends },   { "json", lib_json },   { "hash", lib_hash },
-	{ "list", lib_list },	      { NULL, NULL },
+	{ "list", lib_list },         { NULL, NULL },
 };
 
 static const luaL_Reg strings[] = {
-	{ "sub", lib_sub },	{ "len", lib_len },	{ "byte", lib_byte }, { "char", lib_char },
+	{ "sub", lib_sub },     { "len", lib_len },     { "byte", lib_byte }, { "char", lib_char },
 	{ "lower", lib_lower }, { "upper", lib_upper }, { NULL, NULL },
 };
 
 static const luaL_Reg tables[] = {
 	{ "insert", lib_insert }, { "remove", lib_remove }, { "concat", lib_join },
-	{ "sort", lib_sort },	  { "unpack", lib_unpack }, { NULL, NULL },
+	{ "sort", lib_sort },     { "unpack", lib_unpack }, { NULL, NULL },
 };
 
 /* Taken from Lua's own library as they are. */
 static const char *const base_kept[] = { "type", "tonumber", "ipairs", "select", "error", "assert", NULL };
-static const char *const math_kept[] = { "floor",     "ceil",	    "min",	  "max", "abs",
-					 "tointeger", "maxinteger", "mininteger", NULL };
+static const char *const math_kept[] = { "floor",     "ceil",       "min",        "max", "abs",
+	                                 "tointeger", "maxinteger", "mininteger", NULL };
 
 /* Copies the named fields of the table at the top into the table below it; pops the former. */
 static void keep(lua_State *L, const char *const *names)

@@ -1,5 +1,6 @@
 /* Loading: a file returns one table; everything in it is checked here, so that a slip of the pen is
    found when the operator starts and not when a job comes by. */
+#include "kind/globals.h"
 #include "kind/internal.h"
 #include "kind/table.h"
 
@@ -10,16 +11,16 @@
 enum { FILE_MAX = 1 << 20, SHORT_MAX = 16, LABEL_VALUE_MAX = 63 };
 
 const char *const kind_fn_names[FN_COUNT] = {
-	[FN_READ] = "read",	      [FN_NAMES] = "names",	[FN_ONCE] = "once",	[FN_POD] = "pod",
+	[FN_READ] = "read",           [FN_NAMES] = "names",     [FN_ONCE] = "once",     [FN_POD] = "pod",
 	[FN_CONTAINER] = "container", [FN_SERVICE] = "service", [FN_STATUS] = "status", [FN_ADOPT] = "adopt",
 };
 
 static const struct table_key kind_keys[] = {
-	{ "group", LUA_TSTRING, true },	   { "version", LUA_TSTRING, true },	  { "kind", LUA_TSTRING, true },
-	{ "plural", LUA_TSTRING, true },   { "singular", LUA_TSTRING, false },	  { "short", LUA_TTABLE, false },
-	{ "spec", LUA_TTABLE, true },	   { "columns", LUA_TTABLE, false },	  { "job_labels", LUA_TBOOLEAN, false },
-	{ "read", LUA_TFUNCTION, true },   { "names", LUA_TFUNCTION, true },	  { "once", LUA_TFUNCTION, false },
-	{ "pod", LUA_TFUNCTION, true },	   { "container", LUA_TFUNCTION, false }, { "service", LUA_TFUNCTION, false },
+	{ "group", LUA_TSTRING, true },    { "version", LUA_TSTRING, true },      { "kind", LUA_TSTRING, true },
+	{ "plural", LUA_TSTRING, true },   { "singular", LUA_TSTRING, false },    { "short", LUA_TTABLE, false },
+	{ "spec", LUA_TTABLE, true },      { "columns", LUA_TTABLE, false },      { "job_labels", LUA_TBOOLEAN, false },
+	{ "read", LUA_TFUNCTION, true },   { "names", LUA_TFUNCTION, true },      { "once", LUA_TFUNCTION, false },
+	{ "pod", LUA_TFUNCTION, true },    { "container", LUA_TFUNCTION, false }, { "service", LUA_TFUNCTION, false },
 	{ "status", LUA_TFUNCTION, true }, { "adopt", LUA_TFUNCTION, false },
 };
 
@@ -131,7 +132,7 @@ static bool load_identity(struct kind *k, lua_State *L, struct arena *a, struct 
 	k->id = arena_printf(a, "%.*s.%.*s", STR_F(k->kind), STR_F(k->group));
 	if (!is_group(k->group))
 		return err_set(e, ERR_LUA, "`group` must be a domain such as example.org, not \"%.*s\"",
-			       STR_F(k->group));
+		               STR_F(k->group));
 	if (!str_is_dns_label(k->version, true))
 		return err_set(e, ERR_LUA, "`version` must be like v1 or v1beta1, not \"%.*s\"", STR_F(k->version));
 	if (!is_camel(k->kind))
@@ -140,7 +141,7 @@ static bool load_identity(struct kind *k, lua_State *L, struct arena *a, struct 
 		return err_set(e, ERR_LUA, "`plural` and `singular` must be lower case letters and digits");
 	if (k->id.n > LABEL_VALUE_MAX)
 		return err_set(e, ERR_LUA, "\"%.*s\" has %zu characters and is used as a label's value: at most %d",
-			       STR_F(k->id), k->id.n, LABEL_VALUE_MAX);
+		               STR_F(k->id), k->id.n, LABEL_VALUE_MAX);
 	if (!table_strs(L, "short", a, &k->short_names, &k->n_short_names, STR_NONE, e))
 		return false;
 	for (size_t i = 0; i < k->n_short_names; i++)
@@ -162,7 +163,7 @@ static bool load_columns(struct kind_file *f, lua_State *L, struct arena *a, str
 		struct str where = arena_printf(a, "columns[%lld]", (long long)i);
 
 		ok = lua_type(L, -1) == LUA_TTABLE ? table_check(L, column_keys, ARRAY_LEN(column_keys), 0, where, e)
-						   : err_set(e, ERR_LUA, "%.*s must be a table", STR_F(where));
+		                                   : err_set(e, ERR_LUA, "%.*s must be a table", STR_F(where));
 		if (ok)
 			*vec_push(a, &columns) = (struct kind_column){
 				arena_str(a, value_field_str(L, -1, "name")),
@@ -204,7 +205,7 @@ static bool is_new(const struct kinds *k, const struct kind *kind, struct err *e
 			return err_set(e, ERR_LUA, "%.*s is defined in %.*s already", STR_F(kind->id), STR_F(c->file));
 		if (str_eq(c->group, kind->group) && str_eq(c->plural, kind->plural))
 			return err_set(e, ERR_LUA, "the plural %.*s.%.*s is used in %.*s already", STR_F(kind->plural),
-				       STR_F(kind->group), STR_F(c->file));
+			               STR_F(kind->group), STR_F(c->file));
 	}
 	return true;
 }
@@ -237,7 +238,13 @@ bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct e
 	f->kind.file = arena_str(&k->arena, file);
 	if (text.n > FILE_MAX)
 		return err_set(e, ERR_LIMIT, "%.*s: larger than 1 MiB", STR_F(file));
-	if (!sandbox_load(&k->sb, f->kind.file, text, e) || !sandbox_call(&k->sb, 0, 1, f->kind.file, "load", e))
+	if (!sandbox_load(&k->sb, f->kind.file, text, e))
+		return false;
+	if (!globals_check(&k->sb, f->kind.file, e)) {
+		lua_pop(k->sb.L, 1);
+		return false;
+	}
+	if (!sandbox_call(&k->sb, 0, 1, f->kind.file, "load", e))
 		return false;
 	if (lua_type(k->sb.L, -1) != LUA_TTABLE)
 		ok = err_set(e, ERR_LUA, "the file must return a table");

@@ -7,8 +7,8 @@
 
 /* Where derived variables go. */
 struct hole {
-	struct str before;	 /* text up to here */
-	bool bare;		 /* the container has no variables of its own: the whole field is put in */
+	struct str before;       /* text up to here */
+	bool bare;               /* the container has no variables of its own: the whole field is put in */
 	const struct str *taken; /* names that the user has set */
 	size_t n_taken;
 	struct pairs own; /* this container's own derived variables */
@@ -19,12 +19,12 @@ struct fixed_label {
 };
 
 struct pod_parts {
-	struct str meta;		  /* ,"annotations":{…},"finalizers":[…],"ownerReferences":[…]} */
+	struct str meta;                  /* ,"annotations":{…},"finalizers":[…],"ownerReferences":[…]} */
 	const struct fixed_label *labels; /* of the template, then of the job where absent */
 	size_t n_labels;
 	struct hole *holes;
 	size_t n_holes;
-	struct str rest;		/* the spec after the last hole, without its closing brace */
+	struct str rest;                /* the spec after the last hole, without its closing brace */
 	struct str scheduler, hostname; /* the template's own, as JSON values; empty: none */
 };
 

@@ -12,7 +12,7 @@ void kind_put_label(struct buf *out, bool *first, struct str key, struct str val
 }
 
 void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
-			 struct buf *out, bool *first)
+                         struct buf *out, bool *first)
 {
 	kind_put_label(out, first, STR(LABEL_UID), kj->job->uid);
 	kind_put_label(out, first, STR(LABEL_KIND), kj->job->kind);
@@ -26,8 +26,8 @@ void kind_put_owner(const struct kind_job *kj, struct buf *out)
 	const struct kind *k = &kj->file->kind;
 
 	buf_printf(out,
-		   ",\"ownerReferences\":[{\"apiVersion\":\"%.*s/%.*s\",\"kind\":\"%.*s\",\"name\":", STR_F(k->group),
-		   STR_F(k->version), STR_F(k->kind));
+	           ",\"ownerReferences\":[{\"apiVersion\":\"%.*s/%.*s\",\"kind\":\"%.*s\",\"name\":", STR_F(k->group),
+	           STR_F(k->version), STR_F(k->kind));
 	buf_json_str(out, kj->job->name);
 	buf_put(out, STR(",\"uid\":"));
 	buf_json_str(out, kj->job->uid);
@@ -44,8 +44,8 @@ static bool has_pair(const struct pairs *ps, struct str name)
 
 static bool is_own_label(struct str key)
 {
-	static const struct str own[] = { STR_INIT(LABEL_UID),	STR_INIT(LABEL_KIND),  STR_INIT(LABEL_JOB),
-					  STR_INIT(LABEL_ROLE), STR_INIT(LABEL_INDEX), STR_INIT(LABEL_GENERATION) };
+	static const struct str own[] = { STR_INIT(LABEL_UID),  STR_INIT(LABEL_KIND),  STR_INIT(LABEL_JOB),
+		                          STR_INIT(LABEL_ROLE), STR_INIT(LABEL_INDEX), STR_INIT(LABEL_GENERATION) };
 
 	if (!str_has_prefix(key, STR(LABEL_DOMAIN)))
 		return false;
@@ -143,7 +143,7 @@ static void put_choice(struct buf *out, const char *key, struct str chosen, stru
 }
 
 static void put_pod(struct kind_job *kj, const struct pod_parts *parts, const struct pod_say *say, size_t role,
-		    int32_t index, int64_t generation, struct buf *out)
+                    int32_t index, int64_t generation, struct buf *out)
 {
 	bool first = true;
 
@@ -168,7 +168,7 @@ static void put_pod(struct kind_job *kj, const struct pod_parts *parts, const st
 }
 
 bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generation, int32_t restarts, struct buf *out,
-	      struct err *e)
+              struct err *e)
 {
 	const struct pod_parts *parts;
 	struct kind_names names;

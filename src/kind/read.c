@@ -71,8 +71,8 @@ static void push_meta(struct sandbox *sb, const struct job_identity *id)
 static void check_top(yyjson_val *object, struct problems *p)
 {
 	static const struct str known[SCHEMA_FIELDS_TOP] = { STR_INIT("apiVersion"), STR_INIT("kind"),
-							     STR_INIT("metadata"), STR_INIT("spec"),
-							     STR_INIT("status") };
+		                                             STR_INIT("metadata"), STR_INIT("spec"),
+		                                             STR_INIT("status") };
 	yyjson_obj_iter it = yyjson_obj_iter_with(object);
 	yyjson_val *k;
 
@@ -87,7 +87,7 @@ static void check_top(yyjson_val *object, struct problems *p)
 		hint = text_nearest(key, known, ARRAY_LEN(known));
 		if (hint.n)
 			problem_error(p, path_key(p->arena, STR_NONE, key), "unknown field, did you mean `%.*s`?",
-				      STR_F(hint));
+			              STR_F(hint));
 		else
 			problem_warning(p, path_key(p->arena, STR_NONE, key), "unknown field, it is ignored");
 	}
@@ -116,7 +116,7 @@ static struct policy_doc find_policy(struct kind_job *kj, struct problems *p)
 		return (struct policy_doc){ NULL, annotation_path };
 	if (!yyjson_is_str(text)) {
 		problem_error(p, annotation_path, "must be a text that holds the policy, found %s",
-			      json_type_name(text));
+		              json_type_name(text));
 		return (struct policy_doc){ NULL, annotation_path };
 	}
 	kj->policy = yaml_parse(STR("policy"), json_str(text), &e);
@@ -126,7 +126,7 @@ static struct policy_doc find_policy(struct kind_job *kj, struct problems *p)
 		problem_error(p, annotation_path, "has more than one document");
 	err_release(&e);
 	return (struct policy_doc){ kj->policy && yaml_count(kj->policy) ? yaml_root(kj->policy, 0) : NULL,
-				    annotation_path };
+		                    annotation_path };
 }
 
 /* --- the job's document --- */
@@ -183,24 +183,24 @@ static void put_first(struct problems *first, struct problems *all)
 
 /* A job of which nothing could be read but who it is and what is wrong. */
 static struct job *nothing_but_problems(struct kind_job *kj, const struct job_identity *id, struct policy_doc policy,
-					struct problems *p)
+                                        struct problems *p)
 {
 	struct job *job = arena_new(&kj->arena, struct job);
 	struct policy ignored;
 
 	*job = (struct job){ .kind = id->kind,
-			     .ns = id->ns,
-			     .name = id->name,
-			     .uid = id->uid,
-			     .created = id->created,
-			     .generation = id->generation,
-			     .deleting = id->deleting,
-			     .complete = JOB_END_ALL,
-			     .fail = JOB_END_ANY,
-			     .clean = CLEAN_RUNNING,
-			     .time_limit = -1,
-			     .active_deadline = -1,
-			     .ttl = -1 };
+		             .ns = id->ns,
+		             .name = id->name,
+		             .uid = id->uid,
+		             .created = id->created,
+		             .generation = id->generation,
+		             .deleting = id->deleting,
+		             .complete = JOB_END_ALL,
+		             .fail = JOB_END_ANY,
+		             .clean = CLEAN_RUNNING,
+		             .time_limit = -1,
+		             .active_deadline = -1,
+		             .ttl = -1 };
 	policy_read(&ignored, policy.val, (struct place){ policy.path, NULL }, POLICY_JOB, POLICY_USER, p);
 	job->problems = *p;
 	return job;
@@ -246,7 +246,7 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 		return false;
 	}
 	kj->job = job_read(&kj->arena, &id, yyjson_doc_get_root(kj->doc), policy.val, policy.path,
-			   json_at(kj->object, "metadata", "annotations", NULL));
+	                   json_at(kj->object, "metadata", "annotations", NULL));
 	put_first(&found, &kj->job->problems);
 	kj->parts = arena_array(&kj->arena, struct pod_parts *, kj->job->n_roles + 1);
 	kind_push_job(kj);

@@ -157,7 +157,7 @@ static bool report(struct sandbox *sb, int status, struct str file, const char *
 	/* Errors raised in Lua begin with file:line; others get at least the file. */
 	placed = str_has_prefix((struct str){ msg, n }, file);
 	err_set(e, ERR_LUA, "%.*s%s%.*s (in `%s`)", placed ? 0 : (int)file.n, file.p, placed ? "" : ": ",
-		(int)MIN(n, (size_t)MESSAGE_MAX), msg, what);
+	        (int)MIN(n, (size_t)MESSAGE_MAX), msg, what);
 	lua_pop(sb->L, 1);
 	return false;
 }
@@ -176,6 +176,9 @@ bool sandbox_call(struct sandbox *sb, int nargs, int nresults, struct str file, 
 	status = lua_pcall(sb->L, nargs, nresults, 0);
 	lua_sethook(sb->L, NULL, 0, 0);
 	sb->running = false;
+	/* What a call that took too much leaves behind must not make room for the next one to take more. */
+	if (status != LUA_OK && sb->live - MIN(sb->live, sb->base) > sb->limits.memory / 2)
+		lua_gc(sb->L, LUA_GCCOLLECT);
 	/* Whatever is converted next must find room on the stack; nothing else reserves it. */
 	luaL_checkstack(sb->L, LUA_MINSTACK, NULL);
 	return status == LUA_OK || report(sb, status, file, what, e);

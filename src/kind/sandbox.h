@@ -27,9 +27,9 @@ struct sandbox {
 	struct problems *problems;
 	uint64_t serial;
 
-	int paths;	    /* registry: object -> its path in the manifest */
-	int spellings;	    /* registry: object -> {field = as the user spelt it} */
-	int lists;	    /* registry: the metatable that marks a table as a list */
+	int paths;          /* registry: object -> its path in the manifest */
+	int spellings;      /* registry: object -> {field = as the user spelt it} */
+	int lists;          /* registry: the metatable that marks a table as a list */
 	struct buf scratch; /* for functions that build a text and may be left by an error */
 };
 

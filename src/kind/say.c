@@ -62,13 +62,13 @@ static bool read_value(struct kind_job *kj, struct pair *ret, const char *what, 
 	if (lua_type(L, -1) != LUA_TTABLE)
 		return scalar(kj, &parts[0]) ||
 		       kind_refuse(kj, e, what, "gives `%.*s` a %s, not a text or a whole number", STR_F(ret->name),
-				   luaL_typename(L, -1));
+		                   luaL_typename(L, -1));
 	for (size_t i = 0; i < n; i++) {
 		bool ok;
 
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);
 		ok = scalar(kj, &parts[i]) || kind_refuse(kj, e, what, "gives `%.*s` a part that is a %s",
-							  STR_F(ret->name), luaL_typename(L, -1));
+		                                          STR_F(ret->name), luaL_typename(L, -1));
 		lua_pop(L, 1);
 		if (!ok)
 			return false;
@@ -239,7 +239,7 @@ static void copy_pairs(struct kind_job *kj, struct pairs *ps)
 }
 
 bool kind_container_env(struct kind_job *kj, size_t role, const struct template_container *c, struct pairs *ret,
-			struct err *e)
+                        struct err *e)
 {
 	lua_State *L = kj->kinds->sb.L;
 	int nargs;

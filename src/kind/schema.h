@@ -25,14 +25,14 @@ struct schema {
 	enum schema_type type;
 	struct str description;
 	bool required;
-	bool nocase;		/* ENUM: case does not matter */
-	bool numbers;		/* STRING: a number is taken as its text */
+	bool nocase;            /* ENUM: case does not matter */
+	bool numbers;           /* STRING: a number is taken as its text */
 	const struct str *also; /* other spellings */
 	size_t n_also;
 	bool has_default, has_min, has_max;
 	struct str default_text;
-	int64_t default_int;	  /* BOOL: 0 or 1 */
-	int64_t min, max;	  /* INT: the value; STRING: length; ARRAY, MAP: how many */
+	int64_t default_int;      /* BOOL: 0 or 1 */
+	int64_t min, max;         /* INT: the value; STRING: length; ARRAY, MAP: how many */
 	const struct str *values; /* ENUM */
 	size_t n_values;
 	const struct schema *fields; /* OBJECT, sorted by name */
@@ -48,7 +48,7 @@ struct schema_read {
 	struct sandbox *sb;
 	struct arena *a;
 	struct problems *p;
-	bool broken;	    /* something is of the wrong type or missing: Lua would stumble over it */
+	bool broken;        /* something is of the wrong type or missing: Lua would stumble over it */
 	struct str skipped; /* a field of the topmost object that others read: policy */
 };
 

@@ -5,9 +5,9 @@
 #include "kind/table.h"
 
 static const char *const type_names[SCHEMA_TYPES] = {
-	[SCHEMA_OBJECT] = "object", [SCHEMA_ARRAY] = "array",	    [SCHEMA_MAP] = "map",
-	[SCHEMA_STRING] = "string", [SCHEMA_INT] = "int",	    [SCHEMA_BOOL] = "bool",
-	[SCHEMA_ENUM] = "enum",	    [SCHEMA_TEMPLATE] = "template", [SCHEMA_ANY] = "any",
+	[SCHEMA_OBJECT] = "object", [SCHEMA_ARRAY] = "array",       [SCHEMA_MAP] = "map",
+	[SCHEMA_STRING] = "string", [SCHEMA_INT] = "int",           [SCHEMA_BOOL] = "bool",
+	[SCHEMA_ENUM] = "enum",     [SCHEMA_TEMPLATE] = "template", [SCHEMA_ANY] = "any",
 };
 
 #define T(type) (1u << SCHEMA_##type)
@@ -48,13 +48,13 @@ static bool load_type(struct schema *ret, struct sandbox *sb, struct arena *a, s
 		}
 	if (!given.p)
 		return err_set(e, ERR_LUA, "`%.*s` must begin with its type: %.*s", STR_F(path),
-			       STR_F(text_list(names, SCHEMA_TYPES, a)));
+		               STR_F(text_list(names, SCHEMA_TYPES, a)));
 	hint = table_nearest(given, names, SCHEMA_TYPES);
 	if (hint.n)
 		return err_set(e, ERR_LUA, "`%.*s` has the unknown type `%.*s`, did you mean `%.*s`?", STR_F(path),
-			       STR_F(given), STR_F(hint));
+		               STR_F(given), STR_F(hint));
 	return err_set(e, ERR_LUA, "`%.*s` has the unknown type `%.*s`; there are %.*s", STR_F(path), STR_F(given),
-		       STR_F(text_list(names, SCHEMA_TYPES, a)));
+	               STR_F(text_list(names, SCHEMA_TYPES, a)));
 }
 
 /* Every key is known and of the right Lua type; *RET_SEEN is a bit for each attribute that is there. */
@@ -147,12 +147,12 @@ static bool check_spellings(const struct schema *s, struct str path, struct err 
 			for (size_t k = 0; k < s->fields[j].n_also; k++)
 				if (str_eq(s->fields[i].name, s->fields[j].also[k]))
 					return err_set(e, ERR_LUA, "`%.*s.%.*s` is also a spelling of `%.*s`",
-						       STR_F(path), STR_F(s->fields[i].name), STR_F(s->fields[j].name));
+					               STR_F(path), STR_F(s->fields[i].name), STR_F(s->fields[j].name));
 	return true;
 }
 
 static bool load_fields(struct schema *s, struct sandbox *sb, struct arena *a, struct str path, int depth,
-			struct err *e)
+                        struct err *e)
 {
 	lua_State *L = sb->L;
 	VEC(struct schema) fields = { 0 };
@@ -192,7 +192,7 @@ static bool load_items(struct schema *s, struct sandbox *sb, struct arena *a, st
 	if (table_get(sb->L, "items") == LUA_TNIL) {
 		lua_pop(sb->L, 1);
 		return err_set(e, ERR_LUA, "`%.*s` is %s without `items`", STR_F(path),
-			       s->type == SCHEMA_MAP ? "a map" : "an array");
+		               s->type == SCHEMA_MAP ? "a map" : "an array");
 	}
 	ok = load(items, sb, a, arena_printf(a, "%.*s[]", STR_F(path)), depth + 1, e);
 	lua_pop(sb->L, 1);

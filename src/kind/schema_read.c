@@ -49,7 +49,7 @@ static bool out_of_range(struct schema_read *r, const struct schema *s, int64_t 
 {
 	if (s->has_min && s->has_max && (n < s->min || n > s->max))
 		problem_error(r->p, path, "must be %s%lld to %lld, found %lld", what, (long long)s->min,
-			      (long long)s->max, (long long)n);
+		              (long long)s->max, (long long)n);
 	else if (s->has_min && n < s->min)
 		problem_error(r->p, path, "must be %sat least %lld, found %lld", what, (long long)s->min, (long long)n);
 	else if (s->has_max && n > s->max)
@@ -111,8 +111,8 @@ static void push_enum(struct schema_read *r, const struct schema *s, yyjson_val 
 		}
 	hint = table_nearest(text, s->values, s->n_values);
 	problem_error(r->p, path, "must be %.*s, found \"%.*s\"%s%.*s%s",
-		      STR_F(text_list(s->values, s->n_values, r->a)), STR_F(text_shown(text, r->a)),
-		      hint.n ? "; did you mean \"" : "", STR_F(hint), hint.n ? "\"?" : "");
+	              STR_F(text_list(s->values, s->n_values, r->a)), STR_F(text_shown(text, r->a)),
+	              hint.n ? "; did you mean \"" : "", STR_F(hint), hint.n ? "\"?" : "");
 	/* What was probably meant keeps one mistake from being reported as several. */
 	value_push_str(r->sb, hint.n ? hint : text);
 }
@@ -179,7 +179,7 @@ static const struct schema *field_of(const struct schema *s, struct str key)
 
 /* Reports an unknown field; returns the one that was probably meant, or NULL. */
 static const struct schema *unknown_field(struct schema_read *r, const struct schema *s, struct str key,
-					  struct str path)
+                                          struct str path)
 {
 	VEC(struct str) names = { 0 };
 	struct str hint;
@@ -228,7 +228,7 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 		g = &ret[f - s->fields];
 		if (g->val) {
 			problem_error(r->p, path_key(r->a, path, key), "the same field is there already as `%.*s`",
-				      STR_F(g->spelling));
+			              STR_F(g->spelling));
 			continue;
 		}
 		*g = (struct given){ v, key };

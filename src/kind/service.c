@@ -44,12 +44,12 @@ static bool read_ports(struct service_say *s, struct kind_job *kj, struct err *e
 	s->own_ports = true;
 	for (lua_Integer i = 1; ok && i <= SERVICE_PORTS_MAX && lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
 		ok = lua_type(L, -1) == LUA_TTABLE
-			     ? table_check(L, port_keys, ARRAY_LEN(port_keys), 0, STR("service.ports"), e)
-			     : kind_refuse(kj, e, "service", "must give ports as a list of {name, port, target}");
+		             ? table_check(L, port_keys, ARRAY_LEN(port_keys), 0, STR("service.ports"), e)
+		             : kind_refuse(kj, e, "service", "must give ports as a list of {name, port, target}");
 		if (ok)
 			*vec_push(&kj->scratch, &s->ports) =
 				(struct service_port){ value_field_str(L, -1, "name"), int_field(L, "port"),
-						       int_field(L, "target") };
+				                       int_field(L, "target") };
 		lua_pop(L, 1);
 	}
 	return ok;
@@ -108,7 +108,7 @@ static void put_ports(const struct service_say *s, const struct role *role, stru
 }
 
 static void put_service(const struct kind_job *kj, const struct service_say *s, size_t r, int32_t index,
-			struct buf *out)
+                        struct buf *out)
 {
 	const struct role *role = &kj->job->roles[r];
 	bool first = true;

@@ -134,7 +134,7 @@ static bool is_ending(enum condition c)
 }
 
 static yyjson_mut_val *make_condition(const struct record *r, enum condition c, yyjson_mut_val *kinds,
-				      yyjson_mut_doc *doc)
+                                      yyjson_mut_doc *doc)
 {
 	const struct condition_state *s = &r->conditions[c];
 	yyjson_mut_val *obj = yyjson_mut_obj(doc), *reason = kinds ? yyjson_mut_obj_get(kinds, "reason") : NULL;
@@ -228,7 +228,7 @@ static struct record *read_adopted(struct kind_job *kj, struct arena *a, struct 
 		yyjson_doc *copy = restarts ? yyjson_mut_val_imut_copy(restarts, NULL) : NULL;
 
 		ret = record_adopt(a, phase, arena_str(a, value_field_str(sb->L, -1, "reason")),
-				   yyjson_doc_get_root(copy));
+		                   yyjson_doc_get_root(copy));
 		yyjson_doc_free(copy);
 	}
 	yyjson_mut_doc_free(doc);

@@ -17,7 +17,7 @@ bool table_bool(lua_State *L, const char *name)
 }
 
 bool table_strs(lua_State *L, const char *name, struct arena *a, const struct str **ret, size_t *n, struct str where,
-		struct err *e)
+                struct err *e)
 {
 	VEC(struct str) list = { 0 };
 	bool ok = true;
@@ -70,8 +70,8 @@ struct str table_nearest(struct str s, const struct str *candidates, size_t n)
 static const char *type_word(int type)
 {
 	static const char *const words[] = {
-		[LUA_TBOOLEAN] = "true or false", [LUA_TNUMBER] = "a number",	  [LUA_TSTRING] = "a text",
-		[LUA_TTABLE] = "a table",	  [LUA_TFUNCTION] = "a function",
+		[LUA_TBOOLEAN] = "true or false", [LUA_TNUMBER] = "a number",     [LUA_TSTRING] = "a text",
+		[LUA_TTABLE] = "a table",         [LUA_TFUNCTION] = "a function",
 	};
 
 	return type >= 0 && (size_t)type < ARRAY_LEN(words) && words[type] ? words[type] : "something else";
@@ -87,12 +87,12 @@ static bool unknown_key(struct str key, const struct table_key *keys, size_t n, 
 	hint = table_nearest(key, names, n);
 	if (hint.n)
 		return err_set(e, ERR_LUA, "%.*s%sunknown field `%.*s`, did you mean `%.*s`?", STR_F(where),
-			       where.n ? ": " : "", STR_F(key), STR_F(hint));
+		               where.n ? ": " : "", STR_F(key), STR_F(hint));
 	return err_set(e, ERR_LUA, "%.*s%sunknown field `%.*s`", STR_F(where), where.n ? ": " : "", STR_F(key));
 }
 
 static bool check_key(lua_State *L, const struct table_key *keys, size_t n, size_t list, struct str where,
-		      struct err *e)
+                      struct err *e)
 {
 	struct str key;
 
@@ -107,7 +107,7 @@ static bool check_key(lua_State *L, const struct table_key *keys, size_t n, size
 		if (keys[i].type == TABLE_ANY || keys[i].type == lua_type(L, -1))
 			return true;
 		return err_set(e, ERR_LUA, "%.*s%s`%s` must be %s, not %s", STR_F(where), where.n ? ": " : "",
-			       keys[i].name, type_word(keys[i].type), type_word(lua_type(L, -1)));
+		               keys[i].name, type_word(keys[i].type), type_word(lua_type(L, -1)));
 	}
 	return unknown_key(key, keys, n, where, e);
 }
@@ -138,7 +138,7 @@ bool table_check(lua_State *L, const struct table_key *keys, size_t n, size_t li
 		lua_pop(L, 1);
 		if (keys[i].required && !there)
 			return err_set(e, ERR_LUA, "%.*s%smissing field `%s`", STR_F(where), where.n ? ": " : "",
-				       keys[i].name);
+			               keys[i].name);
 	}
 	return true;
 }

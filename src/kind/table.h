@@ -25,7 +25,7 @@ int table_get(lua_State *L, const char *name);
 bool table_bool(lua_State *L, const char *name);
 /* table[name] as a list of texts, copied; an absent one is an empty list. */
 bool table_strs(lua_State *L, const char *name, struct arena *a, const struct str **ret, size_t *n, struct str where,
-		struct err *e);
+                struct err *e);
 
 /* The one of CANDIDATES that S probably means: at most two edits away, or equal but for case, `_` and
    `-`. Empty if there is none. */

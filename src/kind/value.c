@@ -217,7 +217,10 @@ static yyjson_mut_val *convert_list(struct walk *w, int idx, lua_Integer n)
 	for (lua_Integer i = 1; i <= n; i++) {
 		yyjson_mut_val *val = NULL;
 
-		lua_rawgeti(L, idx, i);
+		if (lua_rawgeti(L, idx, i) == LUA_TNIL) {
+			lua_pop(L, 1);
+			return refuse(w, ERR_LUA, "a list with holes or with keys of other kinds");
+		}
 		if (down(w, STR_NONE, i)) {
 			val = convert(w, lua_gettop(L));
 			w->depth--;
