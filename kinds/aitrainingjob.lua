@@ -16,10 +16,14 @@ local function variable(name)
   return join(text)
 end
 
+-- Names in the cluster are lower case everywhere, in variables too.
+local function cluster_name(name)
+  return replace(lower(name), "/", "-")
+end
+
 local function read_role(name, r)
   return {
-    -- Names in the cluster are lower case everywhere, in variables too.
-    name = replace(lower(name), "/", "-"), title = name, path = at(r),
+    name = cluster_name(name), title = name, path = at(r),
     count = r.replicas, min = r.minReplicas, max = r.maxReplicas,
     elastic = r.edlPolicy == "Auto" or r.edlPolicy == "Manual",
     service = true, template = r.template, containers = { prefix = PREFIX }, ports = { prefix = PREFIX }, env = "all",
@@ -37,25 +41,27 @@ local function read_role(name, r)
 end
 
 local function read(spec)
-  local roles, variables = list(), {}
+  local roles, variables, all_say = list(), {}, true
   for name, r in pairs(spec.replicaSpecs) do
     local v = variable(name)
-    if variables[v] and lower(variables[v]) ~= lower(name) then
+    if variables[v] and cluster_name(variables[v]) ~= cluster_name(name) then
       invalid(r, nil, "its variables " .. v .. "_… would be those of `" .. variables[v] .. "` as well")
     end
     variables[v] = variables[v] or name
+    all_say = all_say and r.restartPolicy ~= nil
     table.insert(roles, read_role(name, r))
   end
   table.sort(roles, function(a, b) return a.name < b.name end)
-  local codes = spec.restartingExitCode
+  -- A list of codes does not make a role restart that says nothing of restarts: its default is Never.
+  local codes = { exitCodes = spec.restartingExitCode ~= "" and spec.restartingExitCode or nil }
   return {
     roles = roles,
     own = {
-      restart = { exitCodes = codes ~= "" and codes or nil },
+      restart = all_say and codes or nil,
       complete = spec.completePolicy, fail = spec.failPolicy, timeLimit = spec.timeLimit,
       cleanPods = spec.cleanPodPolicy,
     },
-    default = { complete = "All", fail = "Any", cleanPods = "All" },
+    default = { restart = not all_say and codes or nil, complete = "All", fail = "Any", cleanPods = "All" },
     fields = {
       ["restart.exitCodes"] = "restartingExitCode", complete = "completePolicy", fail = "failPolicy",
       cleanPods = "cleanPodPolicy",
@@ -182,7 +188,7 @@ local FINAL = {
 local function adopt(job, old)
   local restarts = {}
   for name, n in pairs(type(old.RestartCount) == "table" and old.RestartCount or {}) do
-    restarts[replace(lower(name), "/", "-")] = n
+    restarts[cluster_name(name)] = n
   end
   return { phase = FINAL[old.phase], restarts = restarts }
 end

@@ -135,9 +135,9 @@ static void test_line_in_a_long_function(void **state)
 	buf_put(&lua, STR("local function f(x)\n"));
 	for (int i = 0; i < 500; i++)
 		buf_put(&lua, i % 100 == 50 ? STR("\n\nx = x + 1\n") : STR("x = x * 2 + x\n"));
-	buf_put(&lua, STR("nope(x)\nend\n"));
+	buf_put(&lua, STR("frobnicate(x)\nend\n"));
 	assert_false(kinds_load_text(k, STR("a.lua"), buf_str(&lua), &e));
-	assert_string_equal(err_msg(&e), "a.lua:512: there is no `nope`");
+	assert_string_equal(err_msg(&e), "a.lua:512: there is no `frobnicate`");
 	buf_release(&lua);
 	err_release(&e);
 	kinds_free(k);

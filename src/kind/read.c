@@ -167,12 +167,29 @@ static yyjson_doc *run_read(struct kind_job *kj, const struct job_identity *id, 
 	return ret;
 }
 
-/* Problems that were found before there was a job go in front of the job's own. */
+static bool has_error_at(const struct problems *p, struct str path)
+{
+	for (size_t i = 0; i < p->list.n; i++)
+		if (p->list.v[i].severity == PROBLEM_ERROR && str_eq(p->list.v[i].path, path))
+			return true;
+	return false;
+}
+
+/* Problems that were found before there was a job go in front of the job's own; what the schema has
+   said of a field is not said again. */
 static void put_first(struct problems *first, struct problems *all)
 {
+	struct problems early = *first;
+
 	for (size_t i = 0; i < all->list.n; i++) {
+		const struct problem *p = &all->list.v[i];
+
+		if (p->severity == PROBLEM_ERROR && has_error_at(&early, p->path)) {
+			all->errors--;
+			continue;
+		}
 		if (first->list.n < PROBLEMS_MAX)
-			*vec_push(first->arena, &first->list) = all->list.v[i];
+			*vec_push(first->arena, &first->list) = *p;
 		else
 			first->dropped++;
 	}
