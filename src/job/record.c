@@ -150,6 +150,15 @@ int64_t record_generation(const struct record *r, const struct role *role, const
 	return job + rr->level.generation + (own ? own->generation : 0);
 }
 
+int32_t record_role_restarts(const struct record_role *role)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < CAUSE_RESIZED; i++)
+		n += role->restarts[i];
+	return (int32_t)MIN(n, (int64_t)INT32_MAX);
+}
+
 static bool same_level(const struct level *a, const struct level *b)
 {
 	return a->generation == b->generation && a->streak == b->streak && a->at == b->at;

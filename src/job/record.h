@@ -148,6 +148,9 @@ const struct level *record_index_level(const struct record_role *role, int32_t i
 struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index);
 void record_index_cut(struct record_role *role, int32_t index);
 
+/* How often the role was started again; edits and suspensions are none. */
+int32_t record_role_restarts(const struct record_role *role);
+
 /* What a comparison of two records says must be written, and how urgently. */
 enum change { CHANGE_NONE, CHANGE_OBSERVED, CHANGE_DURABLE };
 enum change record_compare(const struct record *before, const struct record *after);

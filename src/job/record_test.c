@@ -193,6 +193,7 @@ static void sum_of_three_generations(void **state)
 	assert_int_equal(record_generation(r, &role, &r->roles[0], 0), 2 + 1);
 	assert_int_equal(record_generation(r, &role, &r->roles[0], 1), 2 + 1 + 6);
 	assert_int_equal(record_generation(r, &role, &r->roles[1], 0), 2);
+	assert_int_equal(record_role_restarts(&r->roles[0]), 3);
 	role.aux = true;
 	assert_int_equal(record_generation(r, &role, &r->roles[0], 1), 1 + 6);
 	arena_release(&a);

@@ -60,7 +60,7 @@ static void push_role(struct sandbox *sb, const struct job *job, const struct re
 	set_int(sb, "failed", r->now.failed);
 	set_int(sb, "restarting", r->now.restarting);
 	set_int(sb, "ready", r->now.ready);
-	set_int(sb, "restarts", r->counted);
+	set_int(sb, "restarts", record_role_restarts(r));
 }
 
 /* In the order of the job; roles that the job has no more come last. */

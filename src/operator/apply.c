@@ -72,17 +72,6 @@ static bool write_status(struct operator *op, struct cached_job *job, const stru
 	return true;
 }
 
-/* What the replicas of a role are told: how often something of that role made a restart. */
-static int32_t role_restarts(const struct record *r, struct str name)
-{
-	const struct record_role *role = record_role_of(r, name);
-	int64_t n = 0;
-
-	for (size_t i = 0; role && i < CAUSE_COUNT; i++)
-		n += role->restarts[i];
-	return (int32_t)MIN(n, INT32_MAX);
-}
-
 /* It cannot even be built: as if the server had refused it. */
 static void unbuildable(struct operator *op, struct cached_job *job, struct err *e)
 {
@@ -100,11 +89,13 @@ static bool create(struct operator *op, struct cached_job *job, const struct act
 	bool pod = a->type == ACT_CREATE_POD;
 	struct pending p = { .purpose = FOR_CREATE, .job = job, .resource = pod ? RES_POD : RES_SERVICE,
 			     .ns = job->meta.ns, .role = role->name, .index = a->index, .generation = a->generation };
+	const struct record_role *recorded = record_role_of(r, role->name);
+	int32_t restarts = recorded ? record_role_restarts(recorded) : 0;
 	struct kind_names names;
 	struct err e = ERR_INIT;
 
 	buf_clear(&op->body);
-	if (!(pod ? kind_pod(job->parsed, a->role, a->index, a->generation, role_restarts(r, role->name), &op->body, &e)
+	if (!(pod ? kind_pod(job->parsed, a->role, a->index, a->generation, restarts, &op->body, &e)
 		  : kind_service(job->parsed, a->role, a->index, &op->body, &e)) ||
 	    !kind_names(job->parsed, a->role, a->index, &names, &e)) {
 		unbuildable(op, job, &e);
