@@ -126,7 +126,9 @@ local function labels(job, role, index)
   if role.aux then
     return { ["mlkube.io"] = "", runtime_id = job.data.rid, app = "tensorboard" }
   end
-  return { ["mlkube.io"] = "", job_type = role.title, runtime_id = job.data.rid, task_index = index }
+  return {
+    ["mlkube.io"] = "", job_type = role.title, runtime_id = job.data.rid, tf_job_name = job.name, task_index = index,
+  }
 end
 
 local function pod(job, role, index)
