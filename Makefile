@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
-.PHONY: all help run test bench coverage soak lint format install clean
+.PHONY: all help run test bench fuzz coverage soak lint format install clean
 
 all: ## build build/dljob
 	@scripts/deps.sh
@@ -21,6 +21,17 @@ test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 bench: all ## measure speed, beside the targets
 	@scripts/build.sh build-bench --buildtype=release
 	@build-bench/test/bench/bench build-bench/dljob
+
+fuzz: ## run the fuzzers, a minute each (what they find: build-fuzz/found)
+	@scripts/deps.sh --lint
+	@[ -f build-fuzz/build.ninja ] || \
+	  CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C build-fuzz --quiet fuzzers
+	@for f in json yaml; do \
+	  mkdir -p build-fuzz/found/$$f; \
+	  build-fuzz/test/fuzz/$${f}_fuzz -max_total_time=60 -max_len=4096 -timeout=10 -artifact_prefix=build-fuzz/found/ \
+	    build-fuzz/found/$$f test/fuzz/corpus/$$f || exit 1; \
+	done
 
 coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 	@scripts/deps.sh --lint

@@ -100,8 +100,8 @@ static void test_keep(void **state)
 	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2}}}}", keep_roles,
 	      "{\"dl\":{\"roles\":{\"w\":{\"n\":2,\"m\":null}},\"y\":null}}");
 	check("{\"x\":1}", "{}", keep_roles, "nothing");
-	check("{\"dl\":{\"roles\":{\"w\":{\"n\":1,\"m\":2}}}}", "{\"dl\":{\"roles\":{\"w\":{\"n\":1,\"m\":null}}}}", keep_all,
-	      "{\"dl\":{\"roles\":{\"w\":{\"m\":null}}}}");
+	check("{\"dl\":{\"roles\":{\"w\":{\"n\":1,\"m\":2}}}}", "{\"dl\":{\"roles\":{\"w\":{\"n\":1,\"m\":null}}}}",
+	      keep_all, "{\"dl\":{\"roles\":{\"w\":{\"m\":null}}}}");
 }
 
 static void test_patch_owns_its_text(void **state)

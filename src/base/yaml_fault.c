@@ -56,14 +56,12 @@ static struct yaml_pos pos_of(struct str text, size_t offset)
 
 static bool bad_start(struct err *e, struct str file, const yaml_parser_t *parser, struct yaml_pos at)
 {
-	/* The parser still holds the character that it could not take. */
-	char c = parser->buffer.pointer < parser->buffer.last ? (char)*parser->buffer.pointer : 0;
+	/* The parser still holds the character that it could not take: a tab, or one that YAML keeps for itself. */
+	char c = (char)*parser->buffer.pointer;
 
 	if (c == '\t')
 		return yaml_fault(e, file, at, ERR_INVALID, "a tab cannot indent: use spaces");
-	if (c > ' ')
-		return yaml_fault(e, file, at, ERR_INVALID, "a value cannot begin with %c: put it in quotes", c);
-	return yaml_fault(e, file, at, ERR_INVALID, "a value cannot begin with this character: put it in quotes");
+	return yaml_fault(e, file, at, ERR_INVALID, "a value cannot begin with %c: put it in quotes", c);
 }
 
 bool yaml_fault_of_parser(struct err *e, struct str file, struct str text, const yaml_parser_t *parser)
