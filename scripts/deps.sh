@@ -37,7 +37,7 @@ if [ -n "$missing" ]; then
 fi
 
 # yyjson: the system's, where the release has it.
-if pkg-config --exists 'yyjson >= 0.9' 2>/dev/null; then
+if pkg-config --exists 'yyjson >= 0.10' 2>/dev/null; then
   exit 0
 fi
 dest=$PWD/build/deps
