@@ -35,7 +35,8 @@ local function read(spec)
   return { roles = roles, default = { restart = { scope = "Pod", limit = 6 }, cleanPods = "Running" } }
 end
 
--- TF_CONFIG up to the task, the same for all replicas: types and their hosts, sorted by type.
+-- TF_CONFIG up to the task, the same for all replicas: types and their hosts, sorted by type. With blanks, as
+-- this kind always had them.
 local function once(job)
   local types = {}
   for _, role in ipairs(job.roles) do
@@ -44,16 +45,16 @@ local function once(job)
       for i = 1, role.count do
         hosts[i] = '"' .. pod_name(job, role, i - 1) .. "-service:" .. PORT .. '"'
       end
-      table.insert(types, '"' .. role.name .. '":[' .. join(hosts, ",") .. "]")
+      table.insert(types, '"' .. role.name .. '": [' .. join(hosts, ", ") .. "]")
     end
   end
   table.sort(types)
-  return { cluster = '{"cluster":{' .. join(types, ",") .. '},"task":{"type":"' }
+  return { cluster = '{"cluster": {' .. join(types, ", ") .. '}, "task": {"type": "' }
 end
 
 local function pod(job, role, index)
   local name = pod_name(job, role, index)
-  local task = role.name .. '","index":' .. index .. '},"environment":"cloud"}'
+  local task = role.name .. '", "index": ' .. index .. "}}"
   return {
     hostname = name,
     labels = { pod_name = name, job_name = job.name },
