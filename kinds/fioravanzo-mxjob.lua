@@ -138,7 +138,10 @@ end
 
 local function adopt(job, old)
   if old.phase == "Done" or old.phase == "Failed" then
-    return { phase = old.state == "Succeeded" and "Succeeded" or "Failed", reason = old.reason }
+    return {
+      phase = old.state == "Succeeded" and "Succeeded" or "Failed",
+      reason = type(old.reason) == "string" and old.reason or nil,
+    }
   end
 end
 

@@ -203,7 +203,10 @@ end
 -- An operator of before relabelled finished jobs as Failed when it started; their state tells the truth.
 local function adopt(job, old)
   if old.phase == "Done" or old.phase == "Failed" then
-    return { phase = old.state == "Succeeded" and "Succeeded" or "Failed", reason = old.reason }
+    return {
+      phase = old.state == "Succeeded" and "Succeeded" or "Failed",
+      reason = type(old.reason) == "string" and old.reason or nil,
+    }
   end
 end
 

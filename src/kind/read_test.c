@@ -345,7 +345,7 @@ static void test_aitrainingjob_fields(void **state)
 		"spec: {restartingExitCode: ' 137, 128', timeLimit: 60, cleanPodPolicy: None, failPolicy: All,\n"
 		"  completePolicy: Any, schedulerName: s, frameworkType: x, faultTolerant: true,\n"
 		"  replicaSpecs: {b: {minReplicas: 1, maxReplicas: 4, replicas: 2, restartLimit: 3, restartPolicy: "
-	        "ExitCode,\n"
+		"ExitCode,\n"
 		"    restartScope: Replica, failPolicy: Rank0, completePolicy: Any, edlPolicy: Auto, " P "},\n"
 		"  A: {edlPolicy: Never, " P "}}}");
 	const struct role *a = &job->roles[0], *b = &job->roles[1];
