@@ -171,7 +171,7 @@ static void test_aitrainingjob(void **state)
 	r.running = SECONDS(YEAR + 60);
 	r.end = SECONDS(YEAR + 3600);
 	roles[0].drain = true;
-	roles[0].counted = 2;
+	roles[0].restarts[CAUSE_FAILED] = 2;
 	roles[0].now = (struct counts){ 1, 2, 3, 4, 5, 6, 7 };
 	expect_own("{\"RestartCount\":{\"Trainer\":2,\"ps\":0},\"RestartReplicaName\":\"Trainer\",\"endTime\":\"2026-"
 	           "01-01T01:00:00Z\","
