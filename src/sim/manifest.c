@@ -60,6 +60,11 @@ bool manifest_serves(size_t row, size_t role)
 	return role >= SIM_ROLES || kinds[row].roles[role].serves;
 }
 
+bool manifest_plain_names(size_t row)
+{
+	return row == KIND_A_MX || row == KIND_A_TF;
+}
+
 bool manifest_chief(const struct wish *w, size_t role, int32_t index)
 {
 	return kinds[w->kind].chief == (int)role && index == 0;
@@ -243,7 +248,7 @@ static yyjson_mut_val *render_role(const struct wish *w, size_t i, yyjson_mut_do
 static yyjson_mut_val *render_spec(const struct wish *w, yyjson_mut_doc *doc)
 {
 	const struct kind_row *k = &kinds[w->kind];
-	bool array = w->kind == KIND_A_MX || w->kind == KIND_A_TF, map = w->kind == KIND_D;
+	bool array = manifest_plain_names(w->kind), map = w->kind == KIND_D;
 	yyjson_mut_val *spec = array ? yyjson_mut_arr(doc) : yyjson_mut_obj(doc), *roles = spec;
 
 	if (map)
@@ -273,7 +278,8 @@ static void render_annotations(const struct wish *w, yyjson_mut_doc *doc, yyjson
 
 	if (w->annotation)
 		yyjson_mut_obj_add_str(doc, notes, w->annotation, "asked for");
-	if (w->kind == KIND_A_MX || w->kind == KIND_A_TF) {
+	/* Those kinds are also the ones whose spec is an array. */
+	if (manifest_plain_names(w->kind)) {
 		struct buf text = BUF_INIT(4096);
 
 		json_write(render_policy(w, doc), &text);

@@ -40,7 +40,7 @@ static void new_job(struct sim *s)
 	struct str name = arena_printf(&s->arena, "job-%d", (int)rng_below(&s->rng, SIM_NAMES));
 
 	/* A name that others have taken, where names can be foreseen. */
-	if (w.script == SCRIPT_WILD && w.kind < 2 && rng_one_in(&s->rng, 4) && !s->n_foreign) {
+	if (w.script == SCRIPT_WILD && manifest_plain_names(w.kind) && rng_one_in(&s->rng, 4) && !s->n_foreign) {
 		s->tally->hits[HIT_FOREIGN]++;
 		server_foreign_pod(s, arena_printf(&s->arena, "%s-%.*s-0", manifest_role_name(w.kind, 1), STR_F(name)), NULL);
 	}
@@ -190,11 +190,24 @@ void users_act(struct sim *s)
 	sim_move(s, s->users, s->now + sim_between(s, 100, 12000));
 }
 
+/* Two kinds give the same names to the children of jobs of the same name: the second one waits. */
+static bool name_shared(const struct sim *s, const struct sim_job *job)
+{
+	for (const struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (j != job && j->exists && manifest_plain_names(j->wish.kind) && manifest_plain_names(job->wish.kind) &&
+		    str_eq(j->name, job->name))
+			return true;
+	return false;
+}
+
 void users_leave(struct sim *s)
 {
 	while (s->n_foreign)
 		stranger_leaves(s);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
-		if (j->exists)
+		if (j->exists) {
 			j->refuse = false;
+			if (name_shared(s, j))
+				server_delete_job(s, j, false);
+		}
 }
