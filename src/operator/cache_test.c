@@ -1,0 +1,417 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "operator/cache.h"
+
+struct fixture {
+	struct cache cache;
+	int changes;
+	struct str last; /* the key of the job that changed last */
+};
+
+static void changed(void *cookie, struct cached_job *job)
+{
+	struct fixture *f = cookie;
+
+	f->changes++;
+	f->last = job->key;
+}
+
+static void drop(void *cookie, struct cached_job *job)
+{
+	(void)cookie;
+	cached_job_free(job);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+
+	f->cache.changed = changed;
+	f->cache.drop_job = drop;
+	f->cache.cookie = f;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	cache_release(&f->cache);
+	free(f);
+	return 0;
+}
+
+static struct meta meta(const char *name, const char *uid, const char *rv)
+{
+	return (struct meta){ .ns = STR("ns"), .name = str_c(name), .uid = str_c(uid), .rv = str_c(rv) };
+}
+
+static struct pod a_pod(const char *name, const char *uid, const char *rv, const char *job)
+{
+	return (struct pod){ .meta = meta(name, uid, rv), .job_uid = str_c(job), .role = STR("worker"), .phase = POD_RUNNING };
+}
+
+static void pod_event(struct fixture *f, enum cluster_event_type type, const struct pod *pod)
+{
+	struct cluster_event ev = { .type = type, .resource = RES_POD, .object = { .resource = RES_POD, .pod = pod } };
+
+	cache_event(&f->cache, &ev);
+}
+
+static void pod_answer(struct fixture *f, const struct pod *pod)
+{
+	struct object o = { .resource = RES_POD, .pod = pod };
+
+	cache_answer(&f->cache, &o);
+}
+
+static void job_event(struct fixture *f, enum cluster_event_type type, const char *kind, const char *name, const char *uid,
+		      const char *rv)
+{
+	yyjson_doc *doc = json_parse(STR("{\"spec\":{}}"), NULL);
+	struct job_object o = { .meta = meta(name, uid, rv), .kind = str_c(kind), .root = yyjson_doc_get_root(doc) };
+	struct cluster_event ev = { .type = type, .resource = RES_JOB, .object = { .resource = RES_JOB, .job = &o } };
+
+	cache_event(&f->cache, &ev);
+	yyjson_doc_free(doc);
+}
+
+static void list(struct fixture *f, enum cluster_event_type type, enum resource r, const char *kind)
+{
+	struct cluster_event ev = { .type = type, .resource = r, .kind = str_c(kind) };
+
+	cache_event(&f->cache, &ev);
+}
+
+static const struct pod *pod_of(struct fixture *f, const char *name)
+{
+	struct cached_pod *p = cache_pod(&f->cache, STR("ns"), str_c(name));
+
+	return p ? p->pod : NULL;
+}
+
+static void rv_is(struct fixture *f, const char *name, const char *rv)
+{
+	assert_non_null(pod_of(f, name));
+	assert_true(str_eqc(pod_of(f, name)->meta.rv, rv));
+}
+
+static void test_children_by_job(void **state)
+{
+	struct fixture *f = *state;
+	struct pod a = a_pod("a", "u1", "1", "j1"), b = a_pod("b", "u2", "2", "j1"), c = a_pod("c", "u3", "3", "j2");
+
+	/* Children may come before their job. */
+	pod_event(f, EVENT_PUT, &a);
+	assert_int_equal(f->changes, 0);
+	job_event(f, EVENT_PUT, "K", "one", "j1", "10");
+	assert_int_equal(f->changes, 1);
+	pod_event(f, EVENT_PUT, &b);
+	pod_event(f, EVENT_PUT, &c);
+	assert_int_equal(f->changes, 2);
+	assert_true(str_eqc(f->last, "K ns/one"));
+	assert_int_equal(cache_children(&f->cache, STR("j1"))->n_pods, 2);
+	assert_int_equal(cache_children(&f->cache, STR("j2"))->n_pods, 1);
+	/* A label that was changed moves it; both jobs are told. */
+	b.job_uid = STR("j2");
+	b.meta.rv = STR("4");
+	pod_event(f, EVENT_PUT, &b);
+	assert_int_equal(f->changes, 3);
+	assert_int_equal(cache_children(&f->cache, STR("j1"))->n_pods, 1);
+	assert_int_equal(cache_children(&f->cache, STR("j2"))->n_pods, 2);
+	/* The same once more changes nothing. */
+	pod_event(f, EVENT_PUT, &a);
+	assert_int_equal(f->changes, 3);
+}
+
+static void test_own_write_is_not_overwritten(void **state)
+{
+	struct fixture *f = *state;
+	struct pod one = a_pod("a", "u", "1", "j"), two = a_pod("a", "u", "2", "j"), three = a_pod("a", "u", "3", "j"),
+		   four = a_pod("a", "u", "4", "j");
+
+	pod_event(f, EVENT_PUT, &one);
+	pod_answer(f, &three);
+	rv_is(f, "a", "3");
+	/* Older, and known to be. */
+	pod_event(f, EVENT_PUT, &one);
+	rv_is(f, "a", "3");
+	/* Older, though never seen: until the watch shows ours, it is behind it. */
+	pod_event(f, EVENT_PUT, &two);
+	rv_is(f, "a", "3");
+	pod_event(f, EVENT_PUT, &three);
+	pod_event(f, EVENT_PUT, &four);
+	rv_is(f, "a", "4");
+	/* What the watch repeats, and an answer that comes late. */
+	pod_event(f, EVENT_PUT, &two);
+	pod_event(f, EVENT_PUT, &three);
+	pod_answer(f, &three);
+	rv_is(f, "a", "4");
+}
+
+static void test_watch_that_never_shows_it(void **state)
+{
+	struct fixture *f = *state;
+	struct pod p = a_pod("a", "u", "1", "j");
+	char rv[16];
+
+	/* An answer from which the watch has moved on must not shut it out for ever. */
+	pod_answer(f, &p);
+	for (int i = 0; i <= VERSIONS_SKIPPED; i++) {
+		snprintf(rv, sizeof(rv), "%d", 100 + i);
+		p.meta.rv = str_c(rv);
+		pod_event(f, EVENT_PUT, &p);
+	}
+	rv_is(f, "a", "164");
+	/* A list may have passed it by as well. */
+	p.meta.rv = STR("200");
+	pod_answer(f, &p);
+	list(f, EVENT_SYNC, RES_POD, "");
+	p.meta.rv = STR("201");
+	pod_event(f, EVENT_PUT, &p);
+	list(f, EVENT_SYNCED, RES_POD, "");
+	rv_is(f, "a", "201");
+}
+
+static void test_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct pod p = a_pod("a", "u", "1", "j"), last = p, again = a_pod("a", "v", "9", "j");
+
+	job_event(f, EVENT_PUT, "K", "one", "j", "10");
+	pod_event(f, EVENT_PUT, &p);
+	last.meta.rv = STR("2");
+	last.meta.deleted = 5000;
+	last.phase = POD_FAILED;
+	pod_event(f, EVENT_GONE, &last);
+	/* Its last state stays … */
+	assert_true(pod_of(f, "a")->gone);
+	assert_int_equal(pod_of(f, "a")->phase, POD_FAILED);
+	assert_int_equal(cache_children(&f->cache, STR("j"))->n_pods, 1);
+	/* … nothing brings it back … */
+	pod_event(f, EVENT_PUT, &p);
+	pod_answer(f, &p);
+	assert_true(pod_of(f, "a")->gone);
+	/* … until the next pod of that replica … */
+	pod_event(f, EVENT_PUT, &again);
+	assert_false(pod_of(f, "a")->gone);
+	assert_int_equal(cache_children(&f->cache, STR("j"))->n_pods, 1);
+	pod_event(f, EVENT_GONE, &last);
+	assert_false(pod_of(f, "a")->gone);
+	/* … or the end of its job. */
+	again.meta.deleted = 7000;
+	pod_event(f, EVENT_GONE, &again);
+	assert_non_null(pod_of(f, "a"));
+	job_event(f, EVENT_GONE, "K", "one", "j", "11");
+	assert_null(pod_of(f, "a"));
+	assert_null(cache_children(&f->cache, STR("j")));
+}
+
+static void test_gone_without_deletion_is_doubted(void **state)
+{
+	struct fixture *f = *state;
+	struct pod p = a_pod("a", "u", "1", "j");
+	struct cached_pod *c;
+
+	job_event(f, EVENT_PUT, "K", "one", "j", "10");
+	pod_event(f, EVENT_PUT, &p);
+	pod_event(f, EVENT_GONE, &p);
+	c = cache_pod(&f->cache, STR("ns"), STR("a"));
+	assert_true(c->versions.unsure);
+	assert_false(c->pod->gone);
+	/* A GET finds it without our label, which is put back. */
+	p.meta.rv = STR("3");
+	pod_answer(f, &p);
+	assert_false(c->versions.unsure);
+	pod_event(f, EVENT_GONE, &p);
+	assert_true(c->versions.unsure);
+	cache_missing(&f->cache, RES_POD, STR("ns"), STR("a"), STR("other"));
+	assert_false(c->pod->gone);
+	cache_missing(&f->cache, RES_POD, STR("ns"), STR("a"), STR("u"));
+	assert_true(c->pod->gone);
+}
+
+static void test_list_sweeps(void **state)
+{
+	struct fixture *f = *state;
+	struct pod a = a_pod("a", "u1", "1", "j"), b = a_pod("b", "u2", "2", "j"), c = a_pod("c", "u3", "3", "j"),
+		   stray = a_pod("s", "u4", "4", "nobody");
+
+	job_event(f, EVENT_PUT, "K", "one", "j", "10");
+	pod_event(f, EVENT_PUT, &a);
+	pod_event(f, EVENT_PUT, &b);
+	pod_event(f, EVENT_PUT, &stray);
+	pod_answer(f, &c);
+	f->changes = 0;
+	list(f, EVENT_SYNC, RES_POD, "");
+	pod_event(f, EVENT_PUT, &a);
+	assert_false(pod_of(f, "b")->gone);
+	list(f, EVENT_SYNCED, RES_POD, "");
+	assert_false(pod_of(f, "a")->gone);
+	assert_true(pod_of(f, "b")->gone);
+	assert_null(pod_of(f, "s"));
+	/* Ours may be newer than the list: a GET must tell. */
+	assert_false(pod_of(f, "c")->gone);
+	assert_true(cache_pod(&f->cache, STR("ns"), STR("c"))->versions.unsure);
+	assert_int_equal(f->changes, 2);
+}
+
+static void test_jobs(void **state)
+{
+	struct fixture *f = *state;
+
+	job_event(f, EVENT_PUT, "K", "one", "j1", "1");
+	job_event(f, EVENT_PUT, "L", "one", "j2", "2");
+	job_event(f, EVENT_PUT, "K", "one", "j1", "1");
+	assert_int_equal(f->changes, 2);
+	/* The same name, another job. */
+	job_event(f, EVENT_PUT, "K", "one", "j3", "3");
+	assert_true(str_eqc(cache_job(&f->cache, STR("K"), STR("ns"), STR("one"))->meta.uid, "j3"));
+	job_event(f, EVENT_PUT, "K", "one", "j1", "1");
+	assert_true(str_eqc(cache_job(&f->cache, STR("K"), STR("ns"), STR("one"))->meta.uid, "j3"));
+	/* A list of one kind leaves the others alone. */
+	list(f, EVENT_SYNC, RES_JOB, "K");
+	list(f, EVENT_SYNCED, RES_JOB, "K");
+	assert_null(cache_job(&f->cache, STR("K"), STR("ns"), STR("one")));
+	assert_non_null(cache_job(&f->cache, STR("L"), STR("ns"), STR("one")));
+}
+
+static void test_ready(void **state)
+{
+	struct fixture *f = *state;
+
+	list(f, EVENT_SYNCED, RES_POD, "");
+	list(f, EVENT_SYNCED, RES_SERVICE, "");
+	list(f, EVENT_SYNCED, RES_JOB, "K");
+	list(f, EVENT_SYNCED, RES_JOB, "K");
+	assert_false(cache_ready(&f->cache, 2, false));
+	list(f, EVENT_SYNCED, RES_JOB, "L");
+	assert_true(cache_ready(&f->cache, 2, false));
+	assert_false(cache_ready(&f->cache, 2, true));
+	list(f, EVENT_SYNCED, RES_NODE, "");
+	assert_true(cache_ready(&f->cache, 2, true));
+	assert_false(cache_ready(&f->cache, 3, true));
+}
+
+static void test_services(void **state)
+{
+	struct fixture *f = *state;
+	struct service s = { .meta = meta("s", "u", "1"), .job_uid = STR("j") }, next = s;
+	struct cluster_event ev = { .type = EVENT_PUT, .resource = RES_SERVICE,
+				    .object = { .resource = RES_SERVICE, .service = &s } };
+
+	job_event(f, EVENT_PUT, "K", "one", "j", "10");
+	cache_event(&f->cache, &ev);
+	assert_int_equal(cache_children(&f->cache, STR("j"))->n_services, 1);
+	/* Our own delete is believed; what else denies a service is not, at first. */
+	ev.type = EVENT_GONE;
+	cache_event(&f->cache, &ev);
+	assert_true(cache_service(&f->cache, STR("ns"), STR("s"))->versions.unsure);
+	cache_deleting(&f->cache, RES_SERVICE, STR("ns"), STR("s"), STR("u"), 1000, false);
+	cache_event(&f->cache, &ev);
+	assert_null(cache_service(&f->cache, STR("ns"), STR("s")));
+	ev.type = EVENT_PUT;
+	cache_event(&f->cache, &ev);
+	assert_null(cache_service(&f->cache, STR("ns"), STR("s")));
+	next.meta.uid = STR("v");
+	ev.object.service = &next;
+	cache_event(&f->cache, &ev);
+	assert_non_null(cache_service(&f->cache, STR("ns"), STR("s")));
+}
+
+static void test_deleting(void **state)
+{
+	struct fixture *f = *state;
+	struct pod p = a_pod("a", "u", "1", "j");
+
+	pod_event(f, EVENT_PUT, &p);
+	cache_deleting(&f->cache, RES_POD, STR("ns"), STR("a"), STR("other"), 1000, false);
+	assert_int_equal(pod_of(f, "a")->meta.deleted, 0);
+	cache_deleting(&f->cache, RES_POD, STR("ns"), STR("a"), STR("u"), 1000, false);
+	assert_int_equal(pod_of(f, "a")->meta.deleted - SECONDS(pod_of(f, "a")->meta.grace), 1000);
+	cache_deleting(&f->cache, RES_POD, STR("ns"), STR("a"), STR("u"), 9000, true);
+	assert_int_equal(pod_of(f, "a")->meta.grace, 0);
+}
+
+static void node_event(struct fixture *f, enum cluster_event_type type, const char *name, bool ready, bool taint)
+{
+	struct node n = { .name = str_c(name), .ready = ready, .out_of_service = taint };
+	struct cluster_event ev = { .type = type, .resource = RES_NODE, .object = { .resource = RES_NODE, .node = &n } };
+
+	cache_event(&f->cache, &ev);
+}
+
+static void test_nodes(void **state)
+{
+	struct fixture *f = *state;
+	struct pod p = a_pod("a", "u", "1", "j");
+	const struct node *n;
+
+	job_event(f, EVENT_PUT, "K", "one", "j", "10");
+	pod_event(f, EVENT_PUT, &p);
+	node_event(f, EVENT_PUT, "n1", true, false);
+	node_event(f, EVENT_PUT, "n2", false, false);
+	node_event(f, EVENT_PUT, "n3", false, true);
+	assert_int_equal(cache_fleet(&f->cache)->total, 2);
+	assert_int_equal(cache_fleet(&f->cache)->not_ready, 1);
+	f->changes = 0;
+	/* A heartbeat is no change. */
+	node_event(f, EVENT_PUT, "n1", true, false);
+	assert_int_equal(f->changes, 0);
+	node_event(f, EVENT_PUT, "n1", false, false);
+	assert_int_equal(f->changes, 1);
+	/* Gone from the watch means not known; only a GET makes it gone. */
+	node_event(f, EVENT_GONE, "n1", false, false);
+	assert_null(map_get(cache_fleet(&f->cache)->nodes, STR("n1")));
+	cache_node_missing(&f->cache, STR("n1"));
+	n = map_get(cache_fleet(&f->cache)->nodes, STR("n1"));
+	assert_true(n->gone);
+	assert_int_equal(cache_fleet(&f->cache)->total, 1);
+	/* A list does not forget it; the node itself does. */
+	list(f, EVENT_SYNC, RES_NODE, "");
+	list(f, EVENT_SYNCED, RES_NODE, "");
+	assert_int_equal(cache_fleet(&f->cache)->nodes->n, 1);
+	node_event(f, EVENT_PUT, "n1", true, false);
+	assert_int_equal(cache_fleet(&f->cache)->total, 1);
+	assert_int_equal(f->cache.nodes_missed, 0);
+}
+
+static void test_nodes_missed_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	char name[32];
+
+	for (int i = 0; i < NODES_MISSED_MAX + 10; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		cache_node_missing(&f->cache, str_c(name));
+	}
+	assert_true(f->cache.nodes.n <= NODES_MISSED_MAX);
+	assert_int_equal(f->cache.nodes_missed, f->cache.nodes.n);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_children_by_job),
+		TEST(test_own_write_is_not_overwritten),
+		TEST(test_watch_that_never_shows_it),
+		TEST(test_gone),
+		TEST(test_gone_without_deletion_is_doubted),
+		TEST(test_list_sweeps),
+		TEST(test_jobs),
+		TEST(test_ready),
+		TEST(test_services),
+		TEST(test_deleting),
+		TEST(test_nodes),
+		TEST(test_nodes_missed_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
