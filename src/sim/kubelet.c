@@ -96,6 +96,14 @@ static void begin(struct sim *s, struct sim_pod *p)
 		reject(s, p);
 		return;
 	}
+	p->stage = STAGE_ADMITTED;
+	main_container(p)->reason = STR("PodInitializing");
+	later(s, p, 20, 1000);
+	server_pod_changed(s, p);
+}
+
+static void pull(struct sim *s, struct sim_pod *p)
+{
 	p->stage = STAGE_STARTING;
 	if (!scripted(p) && sim_chance(s, 40)) {
 		s->tally->hits[HIT_IMAGE]++;
@@ -133,6 +141,13 @@ static void start(struct sim *s, struct sim_pod *p)
 	c->state = CONTAINER_RUNNING;
 	c->reason = STR_NONE;
 	p->now.phase = POD_RUNNING;
+	p->stage = STAGE_UP;
+	server_pod_changed(s, p);
+	later(s, p, 10, 1500);
+}
+
+static void ready(struct sim *s, struct sim_pod *p)
+{
 	p->now.ready = true;
 	p->stage = STAGE_RUNNING;
 	server_pod_changed(s, p);
@@ -273,8 +288,14 @@ void kubelet_timer(struct sim *s, struct sim_pod *p)
 	case STAGE_BOUND:
 		begin(s, p);
 		break;
+	case STAGE_ADMITTED:
+		pull(s, p);
+		break;
 	case STAGE_STARTING:
 		start(s, p);
+		break;
+	case STAGE_UP:
+		ready(s, p);
 		break;
 	case STAGE_RUNNING:
 		end(s, p);

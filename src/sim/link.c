@@ -99,7 +99,7 @@ static void push(struct sim *s, struct stream *st, struct item it)
 
 	if (idle)
 		st->head = st->items.n = 0;
-	*vec_push(&s->arena, &st->items) = it;
+	*vec_push(s->arena, &st->items) = it;
 	if (idle)
 		schedule(s, st);
 }
@@ -161,12 +161,12 @@ void link_list(struct sim *s, struct stream *st)
 	void *value;
 
 	if (r == RES_NODE) {
-		it.versions = arena_array(&s->arena, struct version *, SIM_NODES);
+		it.versions = arena_array(s->arena, struct version *, SIM_NODES);
 		for (size_t i = 0; i < SIM_NODES; i++)
 			if (s->nodes[i].exists)
 				it.versions[it.n++] = s->nodes[i].version;
 	} else {
-		it.versions = arena_array(&s->arena, struct version *, from->n);
+		it.versions = arena_array(s->arena, struct version *, from->n);
 		for (size_t at = 0; map_next(from, &at, NULL, &value);) {
 			struct version *v = version_of(r, value);
 
@@ -341,7 +341,7 @@ static const char *read_child(struct sim *s, struct sim_request *r)
 	if (!str_eqc(json_str(json_get(spec, "restartPolicy")), "Never"))
 		return "a restartPolicy other than Never";
 	r->pod = (struct pod){ .job_uid = job_uid, .role = role, .index = (int32_t)index, .generation = generation };
-	containers = arena_array(&s->arena, struct container, 2);
+	containers = arena_array(s->arena, struct container, 2);
 	if (json_get(spec, "initContainers"))
 		containers[r->n_containers++] = (struct container){ .name = STR("prepare"), .init = true };
 	yyjson_arr_foreach(json_get(spec, "containers"), i, max, c) {
@@ -355,14 +355,14 @@ static const char *read_child(struct sim *s, struct sim_request *r)
 
 static struct sim_request *copy_request(struct sim *s, const struct request *r)
 {
-	struct sim_request *q = arena_new(&s->arena, struct sim_request);
+	struct sim_request *q = arena_new(s->arena, struct sim_request);
 
 	q->r = *r;
-	q->r.kind = arena_str(&s->arena, r->kind);
-	q->r.ns = arena_str(&s->arena, r->ns);
-	q->r.name = arena_str(&s->arena, r->name);
-	q->r.body = arena_str(&s->arena, r->body);
-	q->r.uid = arena_str(&s->arena, r->uid);
+	q->r.kind = arena_str(s->arena, r->kind);
+	q->r.ns = arena_str(s->arena, r->ns);
+	q->r.name = arena_str(s->arena, r->name);
+	q->r.body = arena_str(s->arena, r->body);
+	q->r.uid = arena_str(s->arena, r->uid);
 	return q;
 }
 
@@ -400,7 +400,7 @@ static void link_submit(struct cluster *c, const struct request *req)
 
 void link_submit_spoiled(struct sim *s, const struct sim_request *like)
 {
-	struct sim_request *r = arena_new(&s->arena, struct sim_request);
+	struct sim_request *r = arena_new(s->arena, struct sim_request);
 
 	*r = *like;
 	r->link = NULL;
@@ -425,28 +425,28 @@ static struct operator_config config(void)
 	/* The same rules at a quicker pace, so that a run sees more of them. */
 	c.plan.node_outage_wait = MINUTES(3);
 	c.plan.force_delete_after = MINUTES(1);
-	c.plan.creating_duration = SECONDS(90);
+	c.plan.creating_duration = SECONDS(20);
 	c.creates_max = 4;
 	return c;
 }
 
 struct link *link_new(struct sim *s)
 {
-	struct link *l = arena_new(&s->arena, struct link);
+	struct link *l = arena_new(s->arena, struct link);
 	struct operator_config c = config();
 
 	l->cluster.ops = &link_ops;
 	l->sim = s;
-	l->wake = arena_new(&s->arena, struct sim_event);
+	l->wake = arena_new(s->arena, struct sim_event);
 	l->wake->type = EV_OPERATOR;
 	l->wake->what = l;
 	for (size_t i = 0; i < RES_COUNT; i++) {
 		struct stream *st = &l->streams[i];
 
-		st->timer = arena_new(&s->arena, struct sim_event);
+		st->timer = arena_new(s->arena, struct sim_event);
 		st->timer->type = EV_WATCH;
 		st->timer->what = st;
-		st->relist = arena_new(&s->arena, struct sim_event);
+		st->relist = arena_new(s->arena, struct sim_event);
 		st->relist->type = EV_LIST;
 		st->relist->what = st;
 		sim_move(s, st->relist, s->now + sim_between(s, 1, 2000));
@@ -510,9 +510,9 @@ void link_fault(struct sim *s)
 
 	switch (rng_below(&s->rng, 16)) {
 	case 0:
-	case 1:
 		crash(s);
 		break;
+	case 1:
 	case 2:
 	case 3:
 	case 4:

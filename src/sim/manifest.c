@@ -16,18 +16,18 @@ static const struct kind_row {
 	bool codes;   /* the chief's exit code has classes */
 } kinds[] = {
 	{ "MXJob.mpba.fbk.eu", "mpba.fbk.eu/v1", "MXJob", "mxnet", "replicaType",
-	  { { "SCHEDULER", "scheduler", false, 1, 1 }, { "SERVER", "server", true, 1, 1 }, { "WORKER", "worker", false, 1, 3 } },
+	  { { "SCHEDULER", "scheduler", false, 1, 1 }, { "SERVER", "server", true, 1, 1 }, { "WORKER", "worker", false, 1, 8 } },
 	  2, 0, false },
 	{ "TFJob.mpba.fbk.eu", "mpba.fbk.eu/v1", "TFJob", "tensorflow", "replicaType",
-	  { { "ps", "ps", true, 1, 2 }, { "worker", "worker", false, 1, 4 } }, 1, -1, false },
+	  { { "ps", "ps", true, 1, 2 }, { "worker", "worker", false, 1, 8 } }, 1, -1, false },
 	{ "MXJob.fioravanzo.org", "fioravanzo.org/v1alpha1", "MXJob", "mxnet", "mxReplicaType",
-	  { { "SCHEDULER", "scheduler", false, 1, 1 }, { "SERVER", "server", true, 1, 1 }, { "WORKER", "worker", false, 1, 3 } },
+	  { { "SCHEDULER", "scheduler", false, 1, 1 }, { "SERVER", "server", true, 1, 1 }, { "WORKER", "worker", false, 1, 8 } },
 	  2, 0, true },
 	{ "TfJob.mlkube.io", "mlkube.io/v1beta1", "TfJob", "tensorflow", "tfReplicaType",
-	  { { "MASTER", "master", false, 1, 1 }, { "PS", "ps", true, 1, 1 }, { "WORKER", "worker", false, 1, 3 } },
+	  { { "MASTER", "master", false, 1, 1 }, { "PS", "ps", true, 1, 1 }, { "WORKER", "worker", false, 1, 8 } },
 	  2, 0, true },
 	{ "AITrainingJob.elasticdeeplearning.ai", "elasticdeeplearning.ai/v1", "AITrainingJob", "aitj-main", NULL,
-	  { { "pserver", "pserver", true, 1, 1 }, { "trainer", "trainer", false, 1, 4 } }, 1, -1, false },
+	  { { "pserver", "pserver", true, 1, 1 }, { "trainer", "trainer", false, 1, 8 } }, 1, -1, false },
 };
 
 enum { KIND_A_MX, KIND_A_TF, KIND_B, KIND_C, KIND_D };

@@ -47,7 +47,7 @@ static void twin(struct sim *s, const struct sim_request *r)
 {
 	struct sim_request other = *r;
 
-	other.r.name = arena_printf(&s->arena, "%.*s-twin", STR_F(r->r.name));
+	other.r.name = arena_printf(s->arena, "%.*s-twin", STR_F(r->r.name));
 	link_submit_spoiled(s, &other);
 }
 
@@ -84,7 +84,7 @@ static void add_one(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
 
 static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role, const struct record_role *now)
 {
-	bool counts = yyjson_mut_obj_get(role, "counted") != NULL;
+	bool counts = yyjson_mut_is_int(yyjson_mut_obj_get(role, "counted"));
 	yyjson_mut_val *causes = yyjson_mut_obj_get(role, "restarts");
 
 	if (m == MUTANT_REWIND && now && now->level.generation)
@@ -113,7 +113,7 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 	yyjson_doc *body = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(body, sim_alc(s));
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *rec, *roles, *key;
-	struct sim_job *job = map_get(&s->jobs_by_name, arena_printf(&s->arena, "%.*s/%.*s", STR_F(r->r.kind), STR_F(r->r.name)));
+	struct sim_job *job = map_get(&s->jobs_by_name, arena_printf(s->arena, "%.*s/%.*s", STR_F(r->r.kind), STR_F(r->r.name)));
 	const struct record *now = job ? job->now->record : NULL;
 	struct buf out = BUF_INIT(1 << 20);
 	yyjson_mut_obj_iter it;
@@ -133,7 +133,7 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
 			   now ? record_role_of(now, str_c(yyjson_mut_get_str(key))) : NULL);
 	json_write(root, &out);
-	r->r.body = arena_str(&s->arena, buf_str(&out));
+	r->r.body = arena_str(s->arena, buf_str(&out));
 	buf_release(&out);
 }
 
@@ -143,7 +143,7 @@ static void restless(struct sim *s, const struct sim_request *r)
 	if (!s->quiet || s->mutant_n++)
 		return;
 	for (int i = 1; i < 24; i++) {
-		struct sim_request *again = arena_new(&s->arena, struct sim_request);
+		struct sim_request *again = arena_new(s->arena, struct sim_request);
 
 		*again = *r;
 		again->link = NULL;
@@ -260,7 +260,7 @@ static struct object spoilt_job(struct sim *s, const struct version *v)
 {
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(sim_alc(s));
 	yyjson_mut_val *root = yyjson_val_mut_copy(doc, v->object.job->root);
-	struct job_object *o = arena_new(&s->arena, struct job_object);
+	struct job_object *o = arena_new(s->arena, struct job_object);
 
 	*o = *v->object.job;
 	if (s->opt.mutant == MUTANT_LIMITLESS)
@@ -275,8 +275,8 @@ static struct object spoilt_job(struct sim *s, const struct version *v)
 
 static struct object liar(struct sim *s, const struct version *v)
 {
-	struct pod *p = arena_raw(&s->arena, sizeof(*p));
-	struct container *c = arena_array(&s->arena, struct container, 2);
+	struct pod *p = arena_raw(s->arena, sizeof(*p));
+	struct container *c = arena_array(s->arena, struct container, 2);
 
 	*p = *v->object.pod;
 	memcpy(c, p->containers, p->n_containers * sizeof(*c));

@@ -21,8 +21,8 @@ void nodes_start(struct sim *s)
 	for (size_t i = 0; i < SIM_NODES; i++) {
 		struct sim_node *n = &s->nodes[i];
 
-		n->now.name = arena_printf(&s->arena, "node-%zu", i);
-		n->timer = arena_new(&s->arena, struct sim_event);
+		n->now.name = arena_printf(s->arena, "node-%zu", i);
+		n->timer = arena_new(s->arena, struct sim_event);
 		n->timer->type = EV_NODE;
 		n->timer->what = n;
 		set_ready(s, n, true);

@@ -12,12 +12,12 @@ static msec whole(msec t)
 
 static struct str next_rv(struct sim *s)
 {
-	return arena_printf(&s->arena, "%llu", (unsigned long long)++s->rv);
+	return arena_printf(s->arena, "%llu", (unsigned long long)++s->rv);
 }
 
 static struct str next_uid(struct sim *s)
 {
-	return arena_printf(&s->arena, "%08llx-0000-4000-8000-%012llx", (unsigned long long)(s->opt.seed & 0xffffffff),
+	return arena_printf(s->arena, "%08llx-0000-4000-8000-%012llx", (unsigned long long)(s->opt.seed & 0xffffffff),
 			    (unsigned long long)++s->uid);
 }
 
@@ -31,9 +31,9 @@ static struct meta new_meta(struct sim *s, struct str name, struct str owner_uid
 
 static void show_pod(struct sim *s, struct sim_pod *p, bool gone)
 {
-	struct version *v = arena_new(&s->arena, struct version);
-	struct pod *copy = arena_raw(&s->arena, sizeof(*copy));
-	struct container *containers = arena_raw(&s->arena, sizeof(p->containers));
+	struct version *v = arena_new(s->arena, struct version);
+	struct pod *copy = arena_raw(s->arena, sizeof(*copy));
+	struct container *containers = arena_raw(s->arena, sizeof(p->containers));
 
 	*copy = p->now;
 	memcpy(containers, p->containers, sizeof(p->containers));
@@ -121,7 +121,7 @@ void server_pod_unlabel(struct sim *s, struct sim_pod *p)
 
 static struct sim_pod *add_pod(struct sim *s, const struct pod *like, struct sim_job *job)
 {
-	struct sim_pod *p = arena_new(&s->arena, struct sim_pod);
+	struct sim_pod *p = arena_new(s->arena, struct sim_pod);
 
 	p->now = *like;
 	p->now.containers = p->containers;
@@ -190,8 +190,8 @@ static int create_pod(struct sim *s, struct sim_request *r, struct outcome *o)
 
 static void show_service(struct sim *s, struct sim_service *v, bool gone)
 {
-	struct version *ver = arena_new(&s->arena, struct version);
-	struct service *copy = arena_raw(&s->arena, sizeof(*copy));
+	struct version *ver = arena_new(s->arena, struct version);
+	struct service *copy = arena_raw(s->arena, sizeof(*copy));
 
 	*copy = v->now;
 	ver->object = (struct object){ .resource = RES_SERVICE, .service = copy };
@@ -228,7 +228,7 @@ static int create_service(struct sim *s, struct sim_request *r, struct outcome *
 		s->tally->hits[HIT_EXISTS]++;
 		return HTTP_CONFLICT;
 	}
-	v = arena_new(&s->arena, struct sim_service);
+	v = arena_new(s->arena, struct sim_service);
 	v->now = r->service;
 	v->now.meta = new_meta(s, r->r.name, r->owner_uid);
 	v->labelled = v->now.job_uid.n > 0;
@@ -251,8 +251,8 @@ static int create_service(struct sim *s, struct sim_request *r, struct outcome *
 
 void server_node_changed(struct sim *s, struct sim_node *n)
 {
-	struct version *v = arena_new(&s->arena, struct version);
-	struct node *copy = arena_raw(&s->arena, sizeof(*copy));
+	struct version *v = arena_new(s->arena, struct version);
+	struct node *copy = arena_raw(s->arena, sizeof(*copy));
 
 	s->rv++;
 	*copy = n->now;
@@ -273,8 +273,8 @@ void server_node_gone(struct sim *s, struct sim_node *n)
 
 static void show_job(struct sim *s, struct sim_job *job, yyjson_mut_val *root, msec deleted, bool gone)
 {
-	struct version *v = arena_new(&s->arena, struct version);
-	struct job_object *o = arena_new(&s->arena, struct job_object);
+	struct version *v = arena_new(s->arena, struct version);
+	struct job_object *o = arena_new(s->arena, struct job_object);
 	yyjson_doc *doc = yyjson_mut_val_imut_copy(root, sim_alc(s));
 
 	ASSERT(doc);
@@ -288,9 +288,25 @@ static void show_job(struct sim *s, struct sim_job *job, yyjson_mut_val *root, m
 	v->job = job;
 	v->spec = job->spec;
 	v->seq = s->rv;
-	v->record = record_read(json_at(o->root, "status", "dlOperator", NULL), &s->arena, NULL);
+	v->record = record_read(json_at(o->root, "status", "dlOperator", NULL), s->arena, NULL);
 	job->now = v;
 	link_push(s, RES_JOB, v, gone);
+}
+
+static struct kind_job *read_spec(struct sim *s, const struct sim_job *job, yyjson_mut_val *root)
+{
+	struct kind_job *spec;
+	struct err e = ERR_INIT;
+
+	for (size_t i = s->specs.n; i-- > 0;)
+		if (s->specs.v[i].deleting == job->deleting && memcmp(&s->specs.v[i].wish, &job->wish, sizeof(job->wish)) == 0)
+			return s->specs.v[i].read;
+	spec = kind_read(s->kinds, kinds_by_id(s->kinds, job->kind),
+			 yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s))), STR_NONE, &e);
+	if (!spec)
+		BUG("%s", err_msg(&e));
+	*vec_push(s->arena, &s->specs) = (struct spec){ job->wish, job->deleting, spec };
+	return spec;
 }
 
 /* The job's wish was changed: a new generation of its spec. */
@@ -300,39 +316,35 @@ static void render(struct sim *s, struct sim_job *job, bool gone)
 	yyjson_val *status = job->now ? json_get(job->now->object.job->root, "status") : NULL;
 	msec deleted = job->deleting ? whole(s->now) : 0;
 	yyjson_mut_val *root = manifest_render(s, job, next_rv(s), deleted, doc);
-	struct err e = ERR_INIT;
+	const struct problems *p;
 
+	if (!gone) {
+		job->spec = read_spec(s, job, root);
+		p = &kind_job(job->spec)->problems;
+		if (p->errors)
+			TRACE(s, "job %.*s is invalid: %.*s", STR_F(job->name), STR_F(problems_line(p, s->arena)));
+		/* What the users meant to be wrong is, and what has a known end is not. */
+		ASSERT(p->errors || !job->wish.invalid);
+		ASSERT(!p->errors || job->wish.script == SCRIPT_WILD);
+	}
 	if (status)
 		yyjson_mut_obj_add_val(doc, root, "status", yyjson_val_mut_copy(doc, status));
-	if (!gone) {
-		yyjson_doc *copy = yyjson_mut_val_imut_copy(root, sim_alc(s));
-
-		job->spec = kind_read(s->kinds, kinds_by_id(s->kinds, job->kind), yyjson_doc_get_root(copy), STR_NONE, &e);
-		if (!job->spec)
-			BUG("%s", err_msg(&e));
-		*vec_push(&s->arena, &s->specs) = job->spec;
-		if (!job->wish.invalid && kind_job(job->spec)->problems.errors)
-			TRACE(s, "job %.*s is invalid: %.*s", STR_F(job->name),
-			      STR_F(problems_line(&kind_job(job->spec)->problems, &s->arena)));
-		ASSERT(!job->wish.invalid || kind_job(job->spec)->problems.errors);
-		ASSERT(job->wish.script == SCRIPT_WILD || !kind_job(job->spec)->problems.errors);
-	}
 	show_job(s, job, root, deleted, gone);
 }
 
 static struct str name_key(struct sim *s, struct str kind, struct str name)
 {
-	return arena_printf(&s->arena, "%.*s/%.*s", STR_F(kind), STR_F(name));
+	return arena_printf(s->arena, "%.*s/%.*s", STR_F(kind), STR_F(name));
 }
 
 struct sim_job *server_create_job(struct sim *s, const struct wish *wish, struct str name)
 {
-	struct sim_job *job = arena_new(&s->arena, struct sim_job);
+	struct sim_job *job = arena_new(s->arena, struct sim_job);
 	struct str kind = str_c(manifest_kind_id(wish->kind)), key = name_key(s, kind, name);
 
 	if (map_get(&s->jobs_by_name, key))
 		return NULL;
-	job->name = arena_str(&s->arena, name);
+	job->name = arena_str(s->arena, name);
 	job->kind = kind;
 	job->uid = next_uid(s);
 	job->wish = *wish;
@@ -402,9 +414,10 @@ static int patch_status(struct sim *s, struct sim_request *r, struct outcome *o)
 {
 	struct sim_job *job = map_get(&s->jobs_by_name, name_key(s, r->r.kind, r->r.name));
 	yyjson_doc *patch = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
-	yyjson_val *root, *change, *rv;
+	yyjson_val *root, *rv;
+	struct str now;
 	yyjson_mut_doc *doc;
-	yyjson_mut_val *out, *meta;
+	yyjson_mut_val *out;
 	struct version *before;
 
 	ASSERT(patch);
@@ -424,14 +437,11 @@ static int patch_status(struct sim *s, struct sim_request *r, struct outcome *o)
 		s->tally->hits[HIT_INVALID_STATUS]++;
 		return HTTP_INVALID;
 	}
-	change = json_get(yyjson_doc_get_root(patch), "status");
+	/* What is patched is the status and, with it, the resourceVersion. */
 	doc = yyjson_mut_doc_new(sim_alc(s));
-	out = yyjson_val_mut_copy(doc, root);
-	yyjson_mut_obj_remove_key(out, "status");
-	yyjson_mut_obj_add_val(doc, out, "status", yyjson_merge_patch(doc, json_get(root, "status"), change));
-	meta = yyjson_mut_obj_get(out, "metadata");
-	yyjson_mut_obj_remove_key(meta, "resourceVersion");
-	json_mut_put(doc, meta, STR("resourceVersion"), json_mut_str(doc, next_rv(s)));
+	now = next_rv(s);
+	yyjson_set_strn(rv, now.p, now.n);
+	out = yyjson_merge_patch(doc, root, yyjson_doc_get_root(patch));
 	before = job->now;
 	show_job(s, job, out, before->object.job->meta.deleted, false);
 	check_status(s, job, before, job->now);
@@ -515,8 +525,8 @@ static int patch(struct sim *s, struct sim_request *r)
 	if (!str_eq(json_str(json_get(meta, "uid")), p->now.meta.uid) ||
 	    !str_eq(json_str(json_get(meta, "resourceVersion")), p->now.meta.rv))
 		return HTTP_CONFLICT;
-	p->now.job_uid = arena_str(&s->arena, json_str(json_get(labels, LABEL_UID)));
-	p->now.role = arena_str(&s->arena, json_str(json_get(labels, LABEL_ROLE)));
+	p->now.job_uid = arena_str(s->arena, json_str(json_get(labels, LABEL_UID)));
+	p->now.role = arena_str(s->arena, json_str(json_get(labels, LABEL_ROLE)));
 	if (str_int(json_str(json_get(labels, LABEL_INDEX)), &n))
 		p->now.index = (int32_t)n;
 	if (str_int(json_str(json_get(labels, LABEL_GENERATION)), &n))

@@ -91,10 +91,10 @@ static void settle_orphans(struct sim *s)
 
 void settle_check(struct sim *s)
 {
+	settle_orphans(s);
 	for (const struct sim_job *j = s->all_jobs; j; j = j->next)
 		if (j->exists)
 			settle_job(s, j);
-	settle_orphans(s);
 	if (s->now - s->last_write < still)
 		sim_broken(s, INV_QUIET, "the last write was %lld s ago", (long long)(s->now - s->last_write) / 1000);
 }

@@ -63,7 +63,7 @@ const yyjson_alc *sim_alc(struct sim *s)
 {
 	static _Thread_local yyjson_alc alc;
 
-	alc = (yyjson_alc){ alc_malloc, alc_realloc, alc_free, &s->arena };
+	alc = (yyjson_alc){ alc_malloc, alc_realloc, alc_free, s->arena };
 	return &alc;
 }
 
@@ -71,7 +71,7 @@ const yyjson_alc *sim_alc(struct sim *s)
 
 struct sim_event *sim_at(struct sim *s, msec at, enum event_type type, void *what)
 {
-	struct sim_event *ev = arena_new(&s->arena, struct sim_event);
+	struct sim_event *ev = arena_new(s->arena, struct sim_event);
 
 	ev->type = type;
 	ev->what = what;
@@ -225,9 +225,10 @@ static void rest(struct sim *s)
 	settle_check(s);
 }
 
-bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally)
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally, struct arena *memory)
 {
-	*s = (struct sim){ .opt = *opt, .kinds = kinds, .tally = tally, .now = epoch };
+	arena_reset(memory);
+	*s = (struct sim){ .opt = *opt, .kinds = kinds, .tally = tally, .now = epoch, .arena = memory };
 	s->rng = rng_seed(opt->seed);
 	s->clock = (struct clock){ sim_now, s };
 	nodes_start(s);
@@ -250,11 +251,10 @@ void sim_release(struct sim *s)
 	if (s->link)
 		operator_free(s->link->op);
 	for (size_t i = 0; i < s->specs.n; i++)
-		kind_job_free(s->specs.v[i]);
+		kind_job_free(s->specs.v[i].read);
 	heap_release(&s->events);
 	map_release(&s->jobs_by_name);
 	map_release(&s->jobs_by_uid);
 	map_release(&s->pods);
 	map_release(&s->services);
-	arena_release(&s->arena);
 }

@@ -84,6 +84,13 @@ struct wish {
 
 struct version;
 
+/* What the kinds make of a wish; nothing that the checkers look at depends on the job's name. */
+struct spec {
+	struct wish wish;
+	bool deleting;
+	struct kind_job *read;
+};
+
 /* One job, by UID; it stays known after its end. */
 struct sim_job {
 	struct str name, uid, kind, key;
@@ -111,7 +118,7 @@ struct version {
 	uint64_t seq;
 };
 
-enum pod_stage { STAGE_NEW, STAGE_BOUND, STAGE_STARTING, STAGE_RUNNING, STAGE_ENDED, STAGE_STOPPING, STAGE_GONE };
+enum pod_stage { STAGE_NEW, STAGE_BOUND, STAGE_ADMITTED, STAGE_STARTING, STAGE_UP, STAGE_RUNNING, STAGE_ENDED, STAGE_STOPPING, STAGE_GONE };
 
 struct sim_pod {
 	struct pod now;
@@ -229,7 +236,7 @@ struct sim_options {
 
 struct sim {
 	struct sim_options opt;
-	struct arena arena;
+	struct arena *arena;
 	struct rng rng;
 	msec now;
 	size_t step;
@@ -242,7 +249,7 @@ struct sim {
 	uint64_t rv, uid;
 	struct map jobs_by_name, jobs_by_uid; /* sim_job */
 	struct sim_job *all_jobs;
-	VEC(struct kind_job *) specs; /* all that were read */
+	VEC(struct spec) specs; /* all that were read */
 	size_t n_jobs;       /* that exist */
 	struct map pods, services; /* by name */
 	struct sim_node nodes[SIM_NODES];
@@ -262,8 +269,9 @@ struct sim {
 	struct sim_request mutant_create;
 };
 
-/* sim.c: runs one seed. False: an invariant was broken (s->broken, s->why, s->step). */
-bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally);
+/* sim.c: runs one seed. False: an invariant was broken (s->broken, s->why, s->step). The memory of the
+   run is MEMORY's, which is emptied first. */
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally, struct arena *memory);
 void sim_release(struct sim *s);
 struct sim_event *sim_at(struct sim *s, msec at, enum event_type type, void *what);
 void sim_move(struct sim *s, struct sim_event *ev, msec at);

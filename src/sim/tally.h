@@ -66,7 +66,7 @@ struct tally {
 	uint64_t scripts[4];
 };
 
-/* Prints the table; false if something was never hit. */
-bool tally_print(const struct tally *t, FILE *out);
+/* Prints the table, MARK before each line; false if something was never hit. */
+bool tally_print(const struct tally *t, FILE *out, const char *mark);
 
 #endif

@@ -37,12 +37,12 @@ static void make(struct sim *s, const struct wish *w, struct str name)
 static void new_job(struct sim *s)
 {
 	struct wish w = manifest_wish(s);
-	struct str name = arena_printf(&s->arena, "job-%d", (int)rng_below(&s->rng, SIM_NAMES));
+	struct str name = arena_printf(s->arena, "job-%d", (int)rng_below(&s->rng, SIM_NAMES));
 
 	/* A name that others have taken, where names can be foreseen. */
 	if (w.script == SCRIPT_WILD && manifest_plain_names(w.kind) && rng_one_in(&s->rng, 4) && !s->n_foreign) {
 		s->tally->hits[HIT_FOREIGN]++;
-		server_foreign_pod(s, arena_printf(&s->arena, "%s-%.*s-0", manifest_role_name(w.kind, 1), STR_F(name)), NULL);
+		server_foreign_pod(s, arena_printf(s->arena, "%s-%.*s-0", manifest_role_name(w.kind, 1), STR_F(name)), NULL);
 	}
 	make(s, &w, name);
 }
@@ -72,7 +72,7 @@ static void resize(struct sim *s, struct sim_job *job)
 {
 	int32_t *count = &job->wish.counts[job->wish.kind == 1 || job->wish.kind == 4 ? 1 : 2];
 
-	*count = (int32_t)rng_between(&s->rng, 1, 4);
+	*count = (int32_t)rng_between(&s->rng, 1, 8);
 	TRACE(s, "user resizes %.*s to %d", STR_F(job->name), *count);
 	edit(s, job, HIT_RESIZED);
 }
@@ -116,7 +116,7 @@ static void stranger(struct sim *s, struct sim_job *job)
 	if (s->n_foreign > 3)
 		return;
 	s->tally->hits[HIT_IMPOSTOR]++;
-	server_foreign_pod(s, arena_printf(&s->arena, "impostor-%zu", s->step), job);
+	server_foreign_pod(s, arena_printf(s->arena, "impostor-%zu", s->step), job);
 }
 
 /* The strangers leave, one by one. */
