@@ -7,9 +7,9 @@ EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
 .PHONY: all help run test bench fuzz coverage soak lint format install clean
 
-all: ## build build/dljob
+all: ## build build/dljob and build/dl-sim
 	@scripts/deps.sh
-	@scripts/build.sh $(BUILD) $(MESON_FLAGS)
+	@TARGETS="dljob dl-sim" scripts/build.sh $(BUILD) $(MESON_FLAGS)
 
 run: all ## show what an example job would start (EXAMPLE=file)
 	@$(BUILD)/dljob render $(EXAMPLE)
@@ -18,7 +18,8 @@ test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
 
-bench: all ## measure speed, beside the targets
+bench: ## measure speed, beside the targets
+	@scripts/deps.sh
 	@scripts/build.sh build-bench --buildtype=release
 	@build-bench/test/bench/bench build-bench/dljob
 
@@ -38,7 +39,7 @@ coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 	@scripts/coverage.sh
 
 soak: all ## run the simulator with ever new seeds until stopped
-	@$(BUILD)/dl-sim --soak
+	@$(BUILD)/dl-sim --for 0
 
 lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
 	@scripts/deps.sh --lint

@@ -28,7 +28,7 @@ if [ -n "$missing" ]; then
     sudo=sudo
     command -v sudo >/dev/null 2>&1 || { echo "deps: as root, please: apt-get install$missing" >&2; exit 1; }
   fi
-  echo "deps: installing$missing"
+  echo "deps: installing$missing" >&2
   $sudo apt-get update -qq || echo "deps: apt-get update failed; trying with the lists that are there" >&2
   # shellcheck disable=SC2086 # a list of package names
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
@@ -44,7 +44,7 @@ dest=$PWD/build/deps
 if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ]; then
   exit 0
 fi
-echo "deps: unpacking libyyjson-dev (Debian 13) into build/deps"
+echo "deps: unpacking libyyjson-dev (Debian 13) into build/deps" >&2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/etc" "$tmp/debs" "$tmp/root"

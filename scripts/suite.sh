@@ -39,6 +39,7 @@ echo "$passed $failed $skipped" >"$RESULTS/$id.counts"
   text="$passed passed"
   [ "$failed" = 0 ] || text="$text, $failed failed"
   printf '%-32s %18s %4ds%s\n' "$name" "$text" "$seconds" "${*:+  ($*)}"
+  sed -n 's/^# note: /    /p' "$out"
   if [ "$failed" != 0 ]; then
     echo "---- $name: $command"
     cat "$out"

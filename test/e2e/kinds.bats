@@ -7,7 +7,8 @@ load helpers
   split dljob kinds
   is "$status" 0
   is "$err" ""
-  is "$(awk '{ print $1, $2, $3, $4 }' stdout | LC_ALL=C sort)" "AITrainingJob elasticdeeplearning.ai/v1 aitrainingjobs aitj
+  is "$(awk '{ print $1, $2, $3, $4 }' stdout | LC_ALL=C sort)" \
+    "AITrainingJob elasticdeeplearning.ai/v1 aitrainingjobs aitj
 KIND APIVERSION PLURAL SHORT
 MXJob fioravanzo.org/v1alpha1 mxjobs -
 MXJob mpba.fbk.eu/v1 mxjobs -
@@ -19,8 +20,11 @@ TfJob mlkube.io/v1beta1 tfjobs -"
 @test "crds: one for each kind, as an API server wants them" {
   dljob crds -o json >crds.json
   is "$(jq -r '.apiVersion + " " + .kind' crds.json)" "v1 List"
-  is "$(jq -r '.items[].metadata.name' crds.json | sort | tr '\n' ' ')" \
-    "aitrainingjobs.elasticdeeplearning.ai mxjobs.fioravanzo.org mxjobs.mpba.fbk.eu tfjobs.mlkube.io tfjobs.mpba.fbk.eu "
+  is "$(jq -r '.items[].metadata.name' crds.json | sort)" "aitrainingjobs.elasticdeeplearning.ai
+mxjobs.fioravanzo.org
+mxjobs.mpba.fbk.eu
+tfjobs.mlkube.io
+tfjobs.mpba.fbk.eu"
   is "$(jq -r '.items[] | .apiVersion + " " + .kind' crds.json | sort -u)" \
     "apiextensions.k8s.io/v1 CustomResourceDefinition"
   jq -e 'all(.items[]; .metadata.name == .spec.names.plural + "." + .spec.group)' crds.json

@@ -31,14 +31,17 @@ dist=$root/examples/mlkube-tfjob/distributed.yaml
     jq -e 'all(.items[].metadata; .name | test("^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"))' list.json
     jq -e '[.items[] | .kind + .metadata.name] | length == (unique | length)' list.json
     jq -e 'all(.items[].metadata; (.namespace | length) > 0)' list.json
-    jq -e 'all(.items[].metadata.ownerReferences; length == 1 and .[0].controller and (.[0].uid | length) == 36)' list.json
+    jq -e 'all(.items[].metadata.ownerReferences; length == 1 and .[0].controller and (.[0].uid | length) == 36)' \
+      list.json
     jq -e 'all(.items[].metadata.labels; ."dl-operator.mpba.fbk.eu/uid" and ."dl-operator.mpba.fbk.eu/role"
-      and ."dl-operator.mpba.fbk.eu/index" and ."dl-operator.mpba.fbk.eu/job" and ."dl-operator.mpba.fbk.eu/kind")' list.json
+      and ."dl-operator.mpba.fbk.eu/index" and ."dl-operator.mpba.fbk.eu/job"
+      and ."dl-operator.mpba.fbk.eu/kind")' list.json
     jq -e 'all(.items[].metadata.labels[]; type == "string" and length <= 63)' list.json
     jq -e 'all(.items[] | select(.kind == "Pod"); .spec.restartPolicy == "Never" and .spec.enableServiceLinks == false
       and .metadata.labels."dl-operator.mpba.fbk.eu/generation" == "0")' list.json
     jq -e 'all(.items[] | select(.kind == "Pod").spec.containers[]; .name and .image)' list.json
-    jq -e 'all(.items[] | select(.kind == "Pod").spec.containers[].env // [] | .[]; (.value | type) == "string")' list.json
+    jq -e 'all(.items[] | select(.kind == "Pod").spec.containers[].env // [] | .[]; (.value | type) == "string")' \
+      list.json
     jq -e '[.items[] | select(.kind == "Service").spec | select(.type == null)]
       | all(.[]; .clusterIP == "None" and .publishNotReadyAddresses and (.selector | length) > 0)' list.json
     # A service selects exactly the pod of its replica.
@@ -121,7 +124,8 @@ dist=$root/examples/mlkube-tfjob/distributed.yaml
 }
 
 @test "--env: the user's variables come first and are shown with where they come from" {
-  tfjob demo 1 | sed 's/image: img/image: img, env: [{name: MINE, value: "a\\nb"}, {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]/' >job.yaml
+  ip='{name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}'
+  tfjob demo 1 | sed 's/image: img/image: img, env: [{name: MINE, value: "a\\nb"}, '"$ip"']/' >job.yaml
   split dljob render --env --role master job.yaml
   is "$status" 0
   is "$(awk 'NR > 1 { print $4 }' stdout | tr '\n' ' ')" "MINE IP TF_CONFIG "
@@ -130,14 +134,28 @@ dist=$root/examples/mlkube-tfjob/distributed.yaml
 }
 
 @test "the template is kept" {
-  tfjob demo 1 | sed 's/{spec: {containers: \[{name: tensorflow, image: img}\]}}/{metadata: {labels: {team: x}, annotations: {note: here}}, spec: {nodeSelector: {gpu: "true"}, tolerations: [{operator: Exists}], containers: [{name: tensorflow, image: img, args: ["0644", "yes", "1.0", "null", "a: b", "", " x"]}, {name: side, image: s}]}}/' >job.yaml
+  cat >job.yaml <<'YAML'
+apiVersion: mlkube.io/v1beta1
+kind: TfJob
+metadata: {name: demo}
+spec:
+  replicaSpecs:
+  - template:
+      metadata: {labels: {team: x}, annotations: {note: here}}
+      spec:
+        nodeSelector: {gpu: "true"}
+        tolerations: [{operator: Exists}]
+        containers:
+        - {name: tensorflow, image: img, args: ["0644", "yes", "1.0", "null", "a: b", "", " x"]}
+        - {name: side, image: s}
+YAML
   dljob render -o json --role master job.yaml | jq '.items[] | select(.kind == "Pod")' >pod.json
   is "$(jq -r '.metadata.labels.team + .metadata.annotations.note' pod.json)" xhere
   is "$(jq -c '[.spec.nodeSelector, .spec.tolerations]' pod.json)" '[{"gpu":"true"},[{"operator":"Exists"}]]'
   is "$(jq -c '[.spec.containers[].name]' pod.json)" '["tensorflow","side"]'
   is "$(jq -c '.spec.containers[0].args' pod.json)" '["0644","yes","1.0","null","a: b",""," x"]'
   # … and YAML does not make something else of such texts.
-  is "$(dljob render --role master job.yaml | yaml_to_json | jq -c '.[] | select(.kind == "Pod").spec.containers[0].args')" \
+  is "$(dljob render job.yaml | yaml_to_json | jq -c '.[] | select(.kind == "Pod").spec.containers[0].args')" \
     '["0644","yes","1.0","null","a: b",""," x"]'
 }
 

@@ -74,7 +74,8 @@ invalid() {
   {
     echo 'a0: &a0 [x, x, x, x, x, x, x, x, x]'
     for i in 1 2 3 4 5 6 7 8 9; do
-      echo "a$i: &a$i [*a$((i - 1)), *a$((i - 1)), *a$((i - 1)), *a$((i - 1)), *a$((i - 1)), *a$((i - 1)), *a$((i - 1))]"
+      p=*a$((i - 1))
+      echo "a$i: &a$i [$p, $p, $p, $p, $p, $p, $p, $p, $p]"
     done
   } >bomb.yaml
   invalid bomb.yaml
@@ -114,7 +115,8 @@ invalid() {
 @test "an unknown kind of a group of ours, with a suggestion" {
   tfjob demo 1 | sed 's/TfJob/TfJbo/' >kind.yaml
   invalid kind.yaml
-  has "$out" "kind.yaml:2:1: error: kind: kind TfJbo of mlkube.io/v1beta1 is not known; did you mean TfJob of mlkube.io/v1beta1?"
+  has "$out" "kind.yaml:2:1: error: kind: kind TfJbo of mlkube.io/v1beta1 is not known;"
+  has "$out" "; did you mean TfJob of mlkube.io/v1beta1?"
   tfjob demo 1 | sed 's/TfJob/Pipeline/' >kind.yaml
   invalid kind.yaml
   has "$out" "kind Pipeline of mlkube.io/v1beta1 is not known; see 'dljob kinds'"
