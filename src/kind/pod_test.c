@@ -52,7 +52,7 @@ static void test_plain_pod(void **state)
 	assert_string_equal(
 		f.text.p,
 		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"demo-3\",\"namespace\":\"ml\","
-	        "\"labels\":{" OWN("a", "3", "7") "},\"ownerReferences\":" OWNER
+		"\"labels\":{" OWN("a", "3", "7") "},\"ownerReferences\":" OWNER
 						  "},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"img\"}],"
 						  "\"restartPolicy\":\"Never\",\"enableServiceLinks\":false}}");
 }
@@ -65,7 +65,7 @@ static void test_plain_service(void **state)
 	assert_string_equal(
 		f.text.p,
 		"{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"demo-3\",\"namespace\":\"ml\","
-	        "\"labels\":{" OWN(
+		"\"labels\":{" OWN(
 			"a", "3",
 			"0") "},\"ownerReferences\":" OWNER
 			     "},\"spec\":{\"clusterIP\":\"None\",\"publishNotReadyAddresses\":true,\"selector\":{"
@@ -100,7 +100,7 @@ static void test_template_is_kept(void **state)
 		"{\"nodeSelector\":{\"gpu\":\"yes\"},\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}],\"tolerations\":[],"
 		"\"initContainers\":[{\"name\":\"i\",\"image\":\"img\",\"restartPolicy\":\"Always\"}],"
 		"\"containers\":[{\"name\":\"c\",\"image\":\"img\",\"extra\":{\"a\":[1,2.5,true]}},{\"name\":\"side\","
-	        "\"image\":\"img\"}],"
+		"\"image\":\"img\"}],"
 		"\"restartPolicy\":\"Never\",\"enableServiceLinks\":false,\"hostname\":\"h\",\"schedulerName\":\"s\"}");
 }
 

@@ -204,7 +204,7 @@ static void test_conditions(void **state)
 	r.conditions[CONDITION_FAILED] = (struct condition_state){ true, false, SECONDS(YEAR) };
 	expect_conditions(
 		"[{\"type\":\"Running\",\"status\":\"True\",\"reason\":\"TrainingJobRunning\",\"message\":\"all "
-	        "replicas run\","
+		"replicas run\","
 		"\"lastTransitionTime\":\"2026-01-01T00:00:01Z\"},"
 		"{\"type\":\"Failed\",\"status\":\"False\",\"reason\":\"Running\",\"message\":\"\","
 		"\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"},"
