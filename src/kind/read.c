@@ -167,14 +167,6 @@ static yyjson_doc *run_read(struct kind_job *kj, const struct job_identity *id, 
 	return ret;
 }
 
-static bool has_error_at(const struct problems *p, struct str path)
-{
-	for (size_t i = 0; i < p->list.n; i++)
-		if (p->list.v[i].severity == PROBLEM_ERROR && str_eq(p->list.v[i].path, path))
-			return true;
-	return false;
-}
-
 /* Problems that were found before there was a job go in front of the job's own; what the schema has
    said of a field is not said again. */
 static void put_first(struct problems *first, struct problems *all)
@@ -184,7 +176,7 @@ static void put_first(struct problems *first, struct problems *all)
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct problem *p = &all->list.v[i];
 
-		if (p->severity == PROBLEM_ERROR && has_error_at(&early, p->path)) {
+		if (p->severity == PROBLEM_ERROR && schema_has_error(&early, p->path)) {
 			all->errors--;
 			continue;
 		}

@@ -61,7 +61,6 @@ static const struct {
 	{ TF_HEAD "spec: {replicaSpecs: {}}", "error spec.replicaSpecs: must be a list, found an object\n" },
 	{ TF_HEAD "spec: {replicaSpecs: []}",
 	  "error spec.replicaSpecs: must be a list of at least 1, found 0\n"
-	  "error spec.replicaSpecs: needs a MASTER or a WORKER: without one the job would never end\n"
 	  "error spec: has no roles; a job needs at least one\n" },
 	{ TF_HEAD "spec: {replicaSpecs: [1, {" T "}]}",
 	  "error spec.replicaSpecs[0]: must be an object, found a number\n" },

@@ -1,7 +1,7 @@
 /* How read() tells what is wrong: invalid(object, field, message) names the field as the user spelt
    it, and nothing is raised, so that all problems are found at once. */
 #include "kind/path.h"
-#include "kind/value.h"
+#include "kind/schema.h"
 
 /* How the user spelt field ARG of object OBJ. */
 static struct str spelling_of(lua_State *L, int obj, int arg)
@@ -70,7 +70,9 @@ static int add_problem(lua_State *L, enum severity severity)
 	sb->running = false;
 	path = path_of(L, 1, sb->problems->arena);
 	sb->running = true;
-	problems_add(sb->problems, severity, path, "%.500s", msg);
+	/* What is known to be wrong was replaced by something that fits: do not complain of that. */
+	if (!schema_has_error(sb->problems, path))
+		problems_add(sb->problems, severity, path, "%.500s", msg);
 	return 0;
 }
 

@@ -55,6 +55,9 @@ struct schema_read {
 /* Pushes VAL (may be NULL) as a Lua value by its schema; always pushes exactly one value. */
 void schema_push(struct schema_read *r, const struct schema *s, yyjson_val *val, struct str path);
 
+/* Is there an error at PATH already? One mistake is reported once. */
+bool schema_has_error(const struct problems *p, struct str path);
+
 /* The OpenAPI schema, made in DOC. */
 yyjson_mut_val *schema_openapi(const struct schema *s, yyjson_mut_doc *doc);
 

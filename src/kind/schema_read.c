@@ -315,3 +315,11 @@ void schema_push(struct schema_read *r, const struct schema *s, yyjson_val *val,
 	}
 	BUG("schema type %d", (int)s->type);
 }
+
+bool schema_has_error(const struct problems *p, struct str path)
+{
+	for (size_t i = 0; i < p->list.n; i++)
+		if (p->list.v[i].severity == PROBLEM_ERROR && str_eq(p->list.v[i].path, path))
+			return true;
+	return false;
+}
