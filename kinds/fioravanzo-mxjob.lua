@@ -12,15 +12,8 @@ local function names(job, role, index)
   return name .. "-" .. hash(job.uid .. "/" .. role.name .. "/" .. index, 5), name
 end
 
--- The exit-code classes are the chief's alone; the others start again whatever the code.
-local function restart_of(template, is_chief)
-  if restart_policy(template) == "Never" then
-    return { policy = "Never" }
-  elseif is_chief then
-    return { policy = "OnNodeFailWithExitCode", exitCodes = "128-255", oomPermanent = true }
-  end
-  return { policy = "Always" }
-end
+-- Whoever is the chief: its exit code says whether it is worth another try.
+local CHIEF = { restart = { policy = "OnNodeFailWithExitCode", exitCodes = "128-255", oomPermanent = true } }
 
 local function read(spec, meta)
   local own = spec.terminationPolicy and spec.terminationPolicy.chief
@@ -28,6 +21,7 @@ local function read(spec, meta)
   local roles, scheduler = list(), false
   for _, r in ipairs(spec.replicaSpecs) do
     local name = lower(r.mxReplicaType)
+    local again = restart_policy(r.template) ~= "Never"
     if name == "scheduler" then
       scheduler = true
       if r.replicas ~= 1 then
@@ -38,7 +32,7 @@ local function read(spec, meta)
       name = name, title = r.mxReplicaType, path = at(r), count = r.replicas, service = true,
       template = r.template, containers = { name = "mxnet" },
       ports = { { name = "mx-port", port = r.mxPort } },
-      default = { restart = restart_of(r.template, chief.role == name) },
+      default = { restart = { policy = again and "Always" or "Never" } }, chief = again and CHIEF or nil,
       fields = { name = "mxReplicaType", count = "replicas", ports = "mxPort" },
     })
   end

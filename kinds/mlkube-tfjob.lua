@@ -57,15 +57,8 @@ local function chief_of(spec)
   invalid(spec, "replicaSpecs", "needs a MASTER or a WORKER: without one the job would never end")
 end
 
--- The exit-code classes are the chief's alone; the others start again whatever the code.
-local function restart_of(template, is_chief)
-  if restart_policy(template) == "Never" then
-    return { policy = "Never" }
-  elseif is_chief then
-    return { policy = "OnNodeFailWithExitCode", exitCodes = "128-255", oomPermanent = true }
-  end
-  return { policy = "Always" }
-end
+-- Whoever is the chief: its exit code says whether it is worth another try.
+local CHIEF = { restart = { policy = "OnNodeFailWithExitCode", exitCodes = "128-255", oomPermanent = true } }
 
 local function read(spec, meta)
   local rid = spec.RuntimeId ~= "" and spec.RuntimeId or hash(meta.uid, 4)
@@ -74,6 +67,7 @@ local function read(spec, meta)
   for _, r in ipairs(spec.replicaSpecs) do
     local name = lower(r.tfReplicaType)
     local template = r.template or name == "ps" and default_ps(spec.tfImage) or nil
+    local again = restart_policy(template) ~= "Never"
     if name == "master" and r.replicas ~= 1 then
       invalid(r, "replicas", "there is exactly one MASTER")
     end
@@ -81,7 +75,7 @@ local function read(spec, meta)
       name = name, title = r.tfReplicaType, path = at(r), count = r.replicas, service = true,
       template = template, containers = { name = "tensorflow" },
       ports = { { name = "tf-port", port = r.tfPort } },
-      default = { restart = restart_of(template, chief and chief.role == name) },
+      default = { restart = { policy = again and "Always" or "Never" } }, chief = again and CHIEF or nil,
       fields = { name = spelt(r, "tfReplicaType"), count = "replicas", ports = spelt(r, "tfPort") },
     })
   end
