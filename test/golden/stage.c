@@ -165,7 +165,7 @@ static void create_pod(struct stage *s, const struct action *act, const struct r
 
 	if (stage_pod(s, arena_printf(&s->a, "%.*s-%d", STR_F(role->name), act->index)))
 		differ(s->g, s->path, "a second pod is made for %.*s-%d", STR_F(role->name), act->index);
-	if (kind_pod(s->kj, act->role, act->index, act->generation, rr ? rr->counted : 0, &text, &e))
+	if (kind_pod(s->kj, act->role, act->index, act->generation, rr ? record_role_restarts(rr) : 0, &text, &e))
 		p->doc = json_parse(buf_str(&text), &e);
 	buf_release(&text);
 	if (!p->doc) {
