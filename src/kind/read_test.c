@@ -284,11 +284,13 @@ static void test_tfjob_defaults(void **state)
 	/* The chief has the classes of exit codes, and it alone. */
 	assert_int_equal(job->complete, JOB_END_CHIEF);
 	assert_int_equal(job->chief_role, 0);
-	assert_int_equal(job->roles[0].restart.policy, RESTART_ON_NODE_FAIL_WITH_EXIT_CODE);
-	assert_false(code_set_has(&job->roles[0].restart.codes, 127));
-	assert_true(code_set_has(&job->roles[0].restart.codes, 128));
-	assert_true(code_set_has(&job->roles[0].restart.codes, 255));
-	assert_true(job->roles[0].restart.oom_permanent);
+	assert_int_equal(job->chief_restart.policy, RESTART_ON_NODE_FAIL_WITH_EXIT_CODE);
+	assert_false(code_set_has(&job->chief_restart.codes, 127));
+	assert_true(code_set_has(&job->chief_restart.codes, 128));
+	assert_true(code_set_has(&job->chief_restart.codes, 255));
+	assert_true(job->chief_restart.oom_permanent);
+	assert_int_equal(job->chief_restart.limit, 6);
+	assert_int_equal(job->roles[0].restart.policy, RESTART_ALWAYS);
 	assert_int_equal(job->roles[0].restart.limit, 6);
 	assert_int_equal(job->roles[0].restart.scope, SCOPE_POD);
 	assert_int_equal(job->roles[1].restart.policy, RESTART_NEVER);
@@ -301,7 +303,8 @@ static void test_tfjob_defaults(void **state)
 	job = fixture_read(&f, TF_HEAD
 	                   "spec: {replicaSpecs: [{tfReplicaType: PS}, {tfReplicaType: WORKER, replicas: 2, " T "}]}");
 	assert_int_equal(job->chief_role, 1);
-	assert_int_equal(job->roles[1].restart.policy, RESTART_ON_NODE_FAIL_WITH_EXIT_CODE);
+	assert_int_equal(job->chief_restart.policy, RESTART_ON_NODE_FAIL_WITH_EXIT_CODE);
+	assert_int_equal(job->roles[1].restart.policy, RESTART_ALWAYS);
 	job = fixture_read(
 		&f,
 		TF_HEAD "spec: {terminationPolicy: {chief: {replicaName: WORKER, replicaIndex: 1}}, replicaSpecs: [{" T
@@ -321,7 +324,8 @@ static void test_mx_defaults(void **state)
 	assert_int_equal(job->chief_role, 1);
 	assert_int_equal(job->roles[0].restart.scope, SCOPE_JOB);
 	assert_int_equal(job->roles[0].restart.policy, RESTART_ALWAYS);
-	assert_int_equal(job->roles[1].restart.policy, RESTART_ON_NODE_FAIL_WITH_EXIT_CODE);
+	assert_int_equal(job->roles[1].restart.policy, RESTART_ALWAYS);
+	assert_int_equal(job->chief_restart.policy, RESTART_ON_NODE_FAIL_WITH_EXIT_CODE);
 	job = fixture_read(&f, MXA_HEAD "spec: [{replicas: 2, replicaType: worker, " M
 	                                "}, {replicas: 1, replicaType: SCHEDULER, " M "}]");
 	assert_int_equal(job->chief_role, 1);
