@@ -19,7 +19,7 @@
 
 struct meta {
 	struct str ns, name, uid;
-	struct str rv;        /* resourceVersion: opaque, only compared for equality */
+	struct str rv;        /* resourceVersion; which of two is newer only the operator's cache asks */
 	struct str owner_uid; /* of the controller that owns it; empty: nobody */
 	msec created;
 	msec deleted;  /* deletionTimestamp; 0: nobody asked for it */
