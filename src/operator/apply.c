@@ -1,3 +1,4 @@
+/* The plan → requests: the status as a patch, and the actions, one stage at a time. */
 #include "base/json.h"
 #include "base/log.h"
 #include "operator/internal.h"

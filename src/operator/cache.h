@@ -1,7 +1,7 @@
 /*
  * What the operator knows of the cluster: jobs, their pods and services, and nodes, as the watches and
  * the answers to its own requests showed them. An answer is seen at once; what a watch delivers late
- * never overwrites it. resourceVersions are opaque, so "older" means: one that was already replaced.
+ * never overwrites it (versions.h).
  */
 #ifndef OPERATOR_CACHE_H
 #define OPERATOR_CACHE_H
@@ -14,8 +14,9 @@
 #include "plan/plan.h"
 
 enum {
-	VERSIONS_KEPT = 32,    /* replaced resourceVersions that an object remembers */
-	VERSIONS_SKIPPED = 64, /* events that are skipped while one waits for one's own write to show up */
+	/* Where resourceVersions are no numbers: */
+	VERSIONS_KEPT = 8,     /* … that an object remembers as replaced */
+	VERSIONS_SKIPPED = 64, /* … that are skipped while one waits for one's own write to show up */
 	GONE_KEPT = 1024,      /* UIDs of deleted objects that are remembered */
 	NODES_MISSED_MAX = 4096, /* nodes of which a GET said 404 */
 };

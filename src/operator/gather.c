@@ -1,3 +1,4 @@
+/* The cache → what the plan wants to know. Manifests and records are read once for each state of a job. */
 #include "base/log.h"
 #include "operator/internal.h"
 #include "operator/send.h"

@@ -1,3 +1,4 @@
+/* What the answers to our requests mean: for the cache, for refusals, and for when to try again. */
 #include "base/log.h"
 #include "operator/internal.h"
 #include "operator/send.h"

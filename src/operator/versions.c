@@ -18,29 +18,46 @@ void versions_start(struct versions *v, enum origin from)
 	*v = (struct versions){ .ahead = from == FROM_ANSWER };
 }
 
-bool versions_take(struct versions *v, struct str have, struct str rv, enum origin from)
+static bool decimal(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > 0 && s.p[0] != '0';
+}
+
+/* Is RV newer than HAVE, and if both are numbers, no question is left. */
+static bool newer(struct versions *v, struct str have, struct str rv, enum origin from)
 {
 	uint64_t hash;
 
-	if (str_eq(have, rv)) {
-		/* Shown by a watch, it needs no more waiting for; by an answer, nothing is denied any more. */
-		if (from != FROM_ANSWER)
-			v->ahead = false;
-		if (from != FROM_WATCH)
-			v->unsure = false;
-		return false;
-	}
+	if (decimal(have) && decimal(rv))
+		return rv.n != have.n ? rv.n > have.n : str_cmp(rv, have) > 0;
 	hash = str_hash(rv);
 	if (known_old(v, hash))
 		return false;
-	/* A watch shows every state in order: until it shows ours, everything is older than ours. A list
-	   may have passed ours by. */
+	/* A watch shows every state in order: until it shows ours, everything is older than ours. */
 	if (from == FROM_WATCH && v->ahead && v->skipped < VERSIONS_SKIPPED) {
 		v->skipped++;
 		remember(v, hash);
 		return false;
 	}
 	remember(v, str_hash(have));
+	return true;
+}
+
+bool versions_take(struct versions *v, struct str have, struct str rv, enum origin from)
+{
+	/* Whoever lists it or finds it says that it is there; a watch may repeat itself. */
+	if (from != FROM_WATCH)
+		v->unsure = false;
+	if (str_eq(have, rv)) {
+		if (from != FROM_ANSWER)
+			v->ahead = false;
+		return false;
+	}
+	if (!newer(v, have, rv, from))
+		return false;
 	v->ahead = from == FROM_ANSWER;
 	v->skipped = 0;
 	v->unsure = false;

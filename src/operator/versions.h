@@ -1,5 +1,9 @@
-/* Which of two states of an object is the newer one, when resourceVersions can only be compared for
-   equality: a state is old if the cache had it and replaced it. */
+/*
+ * Which of two states of an object is the newer one. Kubernetes' resourceVersions are decimal numbers
+ * that grow (every API server that keeps its objects in etcd; from 1.35 on it is promised). Where they
+ * are something else they can only be compared for equality: then a state is old if the cache had it
+ * and replaced it, or if a watch that has not shown our own write yet shows it.
+ */
 #ifndef OPERATOR_VERSIONS_H
 #define OPERATOR_VERSIONS_H
 

@@ -29,12 +29,12 @@ void nodes_start(struct sim *s)
 	}
 }
 
-/* All pods on it may be counted as failed. */
+/* All pods on it may be counted as failed: also those that ended just before, if nobody saw it. */
 static void lose_pods(struct sim *s, const struct sim_node *n)
 {
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		for (struct sim_pod *p = j->pods; p; p = p->next)
-			if (p->on == n && p->stage < STAGE_ENDED)
+			if (p->on == n)
 				kubelet_failure(s, p);
 }
 
