@@ -103,7 +103,8 @@ static bool create(struct operator *op, struct cached_job *job, const struct act
 		return false;
 	}
 	if (op->body.overflow) {
-		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name), a->index);
+		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
+			a->index);
 		unbuildable(op, job, &e);
 		return false;
 	}

@@ -7,20 +7,34 @@ enum { USUAL_GRACE = 30 };
 
 /* UIDs that were deleted: no late event or answer brings them back. */
 
-bool cache_was_gone(const struct cache *c, struct str uid)
+static struct gone_uid *find_gone(struct cache *c, struct str uid)
 {
 	uint64_t hash = str_hash(uid);
 
 	for (size_t i = 0; i < MIN(c->n_gone, (size_t)GONE_KEPT); i++)
-		if (c->gone[i] == hash)
-			return true;
-	return false;
+		if (c->gone[i].hash == hash)
+			return &c->gone[i];
+	return NULL;
+}
+
+bool cache_was_gone(struct cache *c, struct str uid)
+{
+	return find_gone(c, uid) != NULL;
 }
 
 void cache_remember_gone(struct cache *c, struct str uid)
 {
-	if (!cache_was_gone(c, uid))
-		c->gone[c->n_gone++ % GONE_KEPT] = str_hash(uid);
+	if (!find_gone(c, uid))
+		c->gone[c->n_gone++ % GONE_KEPT] = (struct gone_uid){ str_hash(uid), c->sent };
+}
+
+/* Somebody who asked after we believed it gone found it: it had only lost our label. */
+static void found_again(struct cache *c, struct str uid, uint64_t sent)
+{
+	struct gone_uid *g = find_gone(c, uid);
+
+	if (g && sent > g->sent)
+		*g = (struct gone_uid){ 0 };
 }
 
 void cache_changed_uid(struct cache *c, struct str uid)
@@ -359,8 +373,12 @@ void cache_event(struct cache *c, const struct cluster_event *ev)
 	}
 }
 
-void cache_answer(struct cache *c, const struct object *o)
+void cache_answer(struct cache *c, const struct object *o, uint64_t sent)
 {
+	if (o->resource == RES_POD)
+		found_again(c, o->pod->meta.uid, sent);
+	if (o->resource == RES_SERVICE)
+		found_again(c, o->service->meta.uid, sent);
 	put(c, o, FROM_ANSWER);
 }
 

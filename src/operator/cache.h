@@ -88,6 +88,12 @@ struct cached_node {
 	char name[];
 };
 
+/* A UID that never comes back, unless somebody who asked later found it. */
+struct gone_uid {
+	uint64_t hash;
+	uint64_t sent; /* the last request that was sent before we knew */
+};
+
 struct cache {
 	struct map jobs;     /* by key */
 	struct map jobs_by_uid;
@@ -97,8 +103,9 @@ struct cache {
 	size_t nodes_missed;
 	struct fleet fleet; /* NODES, counted */
 	bool fleet_stale;
-	uint64_t gone[GONE_KEPT]; /* hashes of UIDs */
+	struct gone_uid gone[GONE_KEPT];
 	size_t n_gone;
+	uint64_t sent;       /* the last request that was sent */
 	uint64_t round[RES_COUNT]; /* of lists */
 	bool in_list[RES_COUNT];
 	bool synced[RES_COUNT];
@@ -114,8 +121,8 @@ void cache_release(struct cache *c);
 
 /* Takes an event of a watch: SYNC, PUT, GONE or SYNCED. */
 void cache_event(struct cache *c, const struct cluster_event *ev);
-/* Takes the object in an answer to a request of ours. */
-void cache_answer(struct cache *c, const struct object *o);
+/* Takes the object in the answer to the request that was sent as number SENT. */
+void cache_answer(struct cache *c, const struct object *o, uint64_t sent);
 /* A GET or a DELETE said that it is not there; UID: the object of which that is known. */
 void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
 /* A DELETE of ours was taken. */

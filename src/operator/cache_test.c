@@ -11,6 +11,7 @@ struct fixture {
 	struct cache cache;
 	int changes;
 	struct str last; /* the key of the job that changed last */
+	uint64_t sent;   /* the request that is answered */
 };
 
 static void changed(void *cookie, struct cached_job *job)
@@ -69,7 +70,7 @@ static void pod_answer(struct fixture *f, const struct pod *pod)
 {
 	struct object o = { .resource = RES_POD, .pod = pod };
 
-	cache_answer(&f->cache, &o);
+	cache_answer(&f->cache, &o, f->sent);
 }
 
 static void job_event(struct fixture *f, enum cluster_event_type type, const char *kind, const char *name,
@@ -219,6 +220,12 @@ static void test_gone(void **state)
 	pod_event(f, EVENT_PUT, &p);
 	pod_answer(f, &p);
 	assert_true(pod_of(f, "a")->gone);
+	/* … but one who asked after its end … */
+	f->cache.sent = f->sent = 1;
+	pod_answer(f, &p);
+	assert_false(pod_of(f, "a")->gone);
+	pod_event(f, EVENT_GONE, &last);
+	assert_true(pod_of(f, "a")->gone);
 	/* … until the next pod of that replica … */
 	pod_event(f, EVENT_PUT, &again);
 	assert_false(pod_of(f, "a")->gone);
@@ -262,12 +269,16 @@ static void test_list_sweeps(void **state)
 {
 	struct fixture *f = *state;
 	struct pod a = a_pod("a", "u1", "1", "j"), b = a_pod("b", "u2", "2", "j"), c = a_pod("c", "u3", "3", "j"),
-		   stray = a_pod("s", "u4", "4", "nobody");
+		   stray = a_pod("s", "u4", "4", "nobody"), d = a_pod("d", "u5", "5", "j");
 
 	job_event(f, EVENT_PUT, "K", "one", "j", "10");
 	pod_event(f, EVENT_PUT, &a);
 	pod_event(f, EVENT_PUT, &b);
 	pod_event(f, EVENT_PUT, &stray);
+	b.meta.deleted = 1000;
+	b.meta.rv = STR("6");
+	pod_event(f, EVENT_PUT, &b);
+	pod_event(f, EVENT_PUT, &d);
 	pod_answer(f, &c);
 	f->changes = 0;
 	list(f, EVENT_SYNC, RES_POD, "");
@@ -277,10 +288,12 @@ static void test_list_sweeps(void **state)
 	assert_false(pod_of(f, "a")->gone);
 	assert_true(pod_of(f, "b")->gone);
 	assert_null(pod_of(f, "s"));
-	/* Ours may be newer than the list: a GET must tell. */
+	/* Ours may be newer than the list, or it lost our label: a GET must tell. */
 	assert_false(pod_of(f, "c")->gone);
 	assert_true(cache_pod(&f->cache, STR("ns"), STR("c"))->versions.unsure);
-	assert_int_equal(f->changes, 2);
+	assert_false(pod_of(f, "d")->gone);
+	assert_true(cache_pod(&f->cache, STR("ns"), STR("d"))->versions.unsure);
+	assert_int_equal(f->changes, 3);
 }
 
 static void test_jobs(void **state)

@@ -147,19 +147,20 @@ static struct cached_pod *new_pod(struct cache *c, const struct pod *pod, enum o
 void children_put_pod(struct cache *c, const struct pod *pod, enum origin from)
 {
 	struct cached_pod *p = cache_pod(c, pod->meta.ns, pod->meta.name);
-	bool doubted = p && p->versions.unsure;
+	bool was_unsure = p && p->versions.unsure;
 
 	if ((!p || !str_eq(p->pod->meta.uid, pod->meta.uid) || p->pod->gone) && cache_was_gone(c, pod->meta.uid))
 		return;
 	if (!p) {
 		p = new_pod(c, pod, from);
-	} else if (!str_eq(p->pod->meta.uid, pod->meta.uid)) {
-		cache_remember_gone(c, p->pod->meta.uid);
+	} else if (!str_eq(p->pod->meta.uid, pod->meta.uid) || p->pod->gone) {
+		if (!str_eq(p->pod->meta.uid, pod->meta.uid))
+			cache_remember_gone(c, p->pod->meta.uid);
 		versions_start(&p->versions, from);
 		replace_pod(c, p, pod);
 	} else if (versions_take(&p->versions, p->pod->meta.rv, pod->meta.rv, from)) {
 		replace_pod(c, p, pod);
-	} else if (doubted && !p->versions.unsure) {
+	} else if (was_unsure && !p->versions.unsure) {
 		cache_changed_uid(c, pod->job_uid);
 	}
 	if (from == FROM_LIST)
@@ -197,12 +198,13 @@ void children_pod_gone(struct cache *c, const struct pod *pod)
 	children_bury_pod(c, p);
 }
 
-static bool stays_in_cache(struct versions *v)
+/* What a list does not hold is gone if we knew that it was going. Otherwise ours is perhaps newer than
+   the list, or it lost our label: a GET must tell. */
+static bool doubted(struct versions *v, const struct meta *m)
 {
-	/* Ours is perhaps newer than the list. */
-	if (v->ahead)
+	if (v->ahead || !m->deleted)
 		v->unsure = true;
-	return v->ahead;
+	return v->unsure;
 }
 
 void children_sweep_pods(struct cache *c)
@@ -218,7 +220,8 @@ void children_sweep_pods(struct cache *c)
 			*vec_push(&a, &missing) = p;
 	}
 	for (size_t i = 0; i < missing.n; i++) {
-		if (stays_in_cache(&missing.v[i]->versions))
+		if (map_get(&c->jobs_by_uid, missing.v[i]->pod->job_uid) &&
+		    doubted(&missing.v[i]->versions, &missing.v[i]->pod->meta))
 			cache_changed_uid(c, missing.v[i]->pod->job_uid);
 		else
 			children_bury_pod(c, missing.v[i]);
@@ -274,7 +277,7 @@ static struct cached_service *new_service(struct cache *c, const struct service 
 void children_put_service(struct cache *c, const struct service *service, enum origin from)
 {
 	struct cached_service *s = cache_service(c, service->meta.ns, service->meta.name);
-	bool doubted = s && s->versions.unsure;
+	bool was_unsure = s && s->versions.unsure;
 
 	if (s && str_eq(s->service->meta.uid, service->meta.uid) && str_eq(s->service->job_uid, service->job_uid)) {
 		if (versions_take(&s->versions, s->service->meta.rv, service->meta.rv, from)) {
@@ -283,7 +286,7 @@ void children_put_service(struct cache *c, const struct service *service, enum o
 			s->service = copy_service(service);
 			link_service(c, s);
 			cache_changed_uid(c, service->job_uid);
-		} else if (doubted && !s->versions.unsure) {
+		} else if (was_unsure && !s->versions.unsure) {
 			cache_changed_uid(c, service->job_uid);
 		}
 	} else if (cache_was_gone(c, service->meta.uid)) {
@@ -334,7 +337,8 @@ void children_sweep_services(struct cache *c)
 			*vec_push(&a, &missing) = s;
 	}
 	for (size_t i = 0; i < missing.n; i++) {
-		if (stays_in_cache(&missing.v[i]->versions))
+		if (map_get(&c->jobs_by_uid, missing.v[i]->service->job_uid) &&
+		    doubted(&missing.v[i]->versions, &missing.v[i]->service->meta))
 			cache_changed_uid(c, missing.v[i]->service->job_uid);
 		else
 			children_drop_service(c, missing.v[i]);

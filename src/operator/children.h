@@ -20,7 +20,7 @@ void children_forget_gone(struct cache *c, struct str job_uid);
 void children_release(struct cache *c);
 
 /* Of cache.c: UIDs that never come back, and whose job must be told. */
-bool cache_was_gone(const struct cache *c, struct str uid);
+bool cache_was_gone(struct cache *c, struct str uid);
 void cache_remember_gone(struct cache *c, struct str uid);
 void cache_changed_uid(struct cache *c, struct str job_uid);
 

@@ -39,7 +39,7 @@ static void status_answered(struct operator *op, const struct pending *p, const 
 
 	if (good(o)) {
 		job->status_written = op->now;
-		cache_answer(&op->cache, &o->object);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	} else if (o->code == HTTP_CONFLICT || o->code == 0) {
 		if (!job->gone)
 			send_get_job(op, job);
@@ -60,7 +60,7 @@ static void create_answered(struct operator *op, const struct pending *p, const 
 
 	if (good(o)) {
 		p->job->created = true;
-		cache_answer(&op->cache, &o->object);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		return;
 	}
 	if (o->code == 0 || (o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists"))) {
@@ -97,7 +97,7 @@ static void end_answered(struct operator *op, const struct pending *p, const str
 static void node_answered(struct operator *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
-		cache_answer(&op->cache, &o->object);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	else if (o->code == HTTP_NOT_FOUND)
 		cache_node_missing(&op->cache, p->name);
 	else
@@ -107,11 +107,21 @@ static void node_answered(struct operator *op, const struct pending *p, const st
 static void job_answered(struct operator *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
-		cache_answer(&op->cache, &o->object);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	else if (o->code == HTTP_NOT_FOUND)
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
 	else
 		failed(p->job, o);
+}
+
+/* A state that is older than what we know tells nothing: ask again, but not at once. */
+static bool in_cache(const struct operator *op, const struct pending *p, const struct meta *found)
+{
+	const struct cached_pod *pod = p->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
+	const struct cached_service *svc = p->resource == RES_SERVICE ? cache_service(&op->cache, p->ns, p->name) : NULL;
+
+	return (pod && !pod->pod->gone && str_eq(pod->pod->meta.uid, found->uid)) ||
+	       (svc && str_eq(svc->service->meta.uid, found->uid));
 }
 
 /* What stands under the name of a child? */
@@ -134,7 +144,9 @@ static void child_answered(struct operator *op, const struct pending *p, const s
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
 	switch (plan_conflict(p->job->meta.uid, found, found_uid)) {
 	case CONFLICT_OURS:
-		cache_answer(&op->cache, &o->object);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
+		if (!in_cache(op, p, found))
+			failed(p->job, o);
 		break;
 	case CONFLICT_ADOPT:
 		if (!p->job->gone)
@@ -149,7 +161,7 @@ static void child_answered(struct operator *op, const struct pending *p, const s
 static void labels_answered(struct operator *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
-		cache_answer(&op->cache, &o->object);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	else
 		failed(p->job, o);
 }

@@ -38,6 +38,11 @@ uint64_t requests_add(struct requests *r, const struct pending *p)
 	return q->id;
 }
 
+uint64_t requests_serial(uint64_t id)
+{
+	return id >> 32;
+}
+
 bool requests_take(struct requests *r, uint64_t id, struct pending *ret)
 {
 	uint32_t place = (uint32_t)id;

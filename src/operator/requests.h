@@ -40,6 +40,8 @@ struct requests {
 
 /* Remembers a copy and returns its id, which is never used again. The job must live until it is answered. */
 uint64_t requests_add(struct requests *r, const struct pending *p);
+/* Which request it is, counted from the first. */
+uint64_t requests_serial(uint64_t id);
 /* Takes it out into *RET: false if it is not known. The strings are freed by requests_done(). */
 bool requests_take(struct requests *r, uint64_t id, struct pending *ret);
 void requests_done(struct pending *p);

@@ -5,6 +5,7 @@ void send_request(struct operator *op, const struct pending *p, enum verb verb, 
 	struct request r = { .verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1 };
 
 	r.id = requests_add(&op->requests, p);
+	op->cache.sent = requests_serial(r.id);
 	if (p->resource == RES_JOB)
 		r.kind = p->job->kind;
 	if (verb == VERB_DELETE) {
