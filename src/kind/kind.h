@@ -30,7 +30,9 @@ struct kind_limits {
 
 extern const struct kind_limits kind_limits_default;
 
+/* LIMITS: NULL for the usual ones. */
 struct kinds *kinds_new(const struct kind_limits *limits);
+/* After all jobs that were read with it. */
 void kinds_free(struct kinds *k);
 /* For CLEANUP. */
 void kinds_freep(struct kinds **k);

@@ -59,9 +59,8 @@ static const struct {
 	  "error spec.replica_specs[0].tf_replica_typ: unknown field, did you mean `tf_replica_type`?\n" },
 	/* Types and ranges. */
 	{ TF_HEAD "spec: {replicaSpecs: {}}", "error spec.replicaSpecs: must be a list, found an object\n" },
-	{ TF_HEAD "spec: {replicaSpecs: []}",
-	  "error spec.replicaSpecs: must be a list of at least 1, found 0\n"
-	  "error spec: has no roles; a job needs at least one\n" },
+	{ TF_HEAD "spec: {replicaSpecs: []}", "error spec.replicaSpecs: must be a list of at least 1, found 0\n"
+	                                      "error spec: has no roles; a job needs at least one\n" },
 	{ TF_HEAD "spec: {replicaSpecs: [1, {" T "}]}",
 	  "error spec.replicaSpecs[0]: must be an object, found a number\n" },
 	{ TF_HEAD "spec: {replica_specs: [{tf_port: '2222', " T "}]}",

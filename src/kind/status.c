@@ -2,12 +2,17 @@
 #include "kind/internal.h"
 #include "kind/table.h"
 
-static void set_str(struct sandbox *sb, const char *key, struct str s)
+static void set_text(struct sandbox *sb, const char *key, struct str s)
 {
-	if (!s.n)
-		return;
 	value_push_str(sb, s);
 	lua_setfield(sb->L, -2, key);
+}
+
+/* Nothing is nil. */
+static void set_str(struct sandbox *sb, const char *key, struct str s)
+{
+	if (s.n)
+		set_text(sb, key, s);
 }
 
 static void set_int(struct sandbox *sb, const char *key, int64_t n)
@@ -48,8 +53,8 @@ static void push_role(struct sandbox *sb, const struct job *job, const struct re
 	const struct role *role = job_role(job, r->name);
 
 	lua_newtable(sb->L);
-	set_str(sb, "name", r->name);
-	set_str(sb, "title", role ? role->title : r->name);
+	set_text(sb, "name", r->name);
+	set_text(sb, "title", role ? role->title : r->name);
 	lua_pushboolean(sb->L, role && role->aux);
 	lua_setfield(sb->L, -2, "aux");
 	set_int(sb, "count", role ? role->count : MAX(r->count, 0));

@@ -259,6 +259,9 @@ static void test_invalid_job(void **state)
 		"apiVersion: mpba.fbk.eu/v1\nkind: MXJob\nmetadata: {name: demo}\nspec: {}",
 		"apiVersion: mpba.fbk.eu/v1\nkind: TFJob\nmetadata: {name: demo}\nspec: {}",
 		"apiVersion: elasticdeeplearning.ai/v1\nkind: AITrainingJob\nmetadata: {name: demo}\nspec: []",
+		/* A role without a name. */
+		"apiVersion: elasticdeeplearning.ai/v1\nkind: AITrainingJob\nmetadata: {name: demo}\n"
+		"spec: {replicaSpecs: {'': {template: {spec: {containers: [{name: aitj-a, image: img}]}}}}}",
 	};
 
 	(void)state;
