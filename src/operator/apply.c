@@ -50,12 +50,16 @@ static yyjson_mut_val *status_patch(struct cached_job *job, const struct record 
 	return patch;
 }
 
-static bool write_status(struct operator *op, struct cached_job *job, const struct record *r)
+static bool write_status(struct operator* op, struct cached_job *job, const struct record *r)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *patch = status_patch(job, r, doc), *body, *meta;
-	struct pending p = { .purpose = FOR_STATUS, .job = job, .resource = RES_JOB, .ns = job->meta.ns,
-			     .name = job->meta.name, .uid = job->meta.uid };
+	struct pending p = { .purpose = FOR_STATUS,
+		             .job = job,
+		             .resource = RES_JOB,
+		             .ns = job->meta.ns,
+		             .name = job->meta.name,
+		             .uid = job->meta.uid };
 
 	if (!patch)
 		return false;
@@ -74,22 +78,29 @@ static bool write_status(struct operator *op, struct cached_job *job, const stru
 }
 
 /* It cannot even be built: as if the server had refused it. */
-static void unbuildable(struct operator *op, struct cached_job *job, struct err *e)
+static void unbuildable(struct operator* op, struct cached_job *job, struct err *e)
 {
 	free(job->refusal_text);
 	job->refusal_text = xstrndup(err_msg(e), strlen(err_msg(e)));
-	job->refusal = (struct refusal){ .kind = REFUSED_INVALID, .message = str_c(job->refusal_text),
-					 .times = job->refusal.times + 1, .at = op->now };
+	job->refusal = (struct refusal){ .kind = REFUSED_INVALID,
+		                         .message = str_c(job->refusal_text),
+		                         .times = job->refusal.times + 1,
+		                         .at = op->now };
 	err_release(e);
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-static bool create(struct operator *op, struct cached_job *job, const struct action *a, const struct record *r)
+static bool create(struct operator* op, struct cached_job *job, const struct action *a, const struct record *r)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[a->role];
 	bool pod = a->type == ACT_CREATE_POD;
-	struct pending p = { .purpose = FOR_CREATE, .job = job, .resource = pod ? RES_POD : RES_SERVICE,
-			     .ns = job->meta.ns, .role = role->name, .index = a->index, .generation = a->generation };
+	struct pending p = { .purpose = FOR_CREATE,
+		             .job = job,
+		             .resource = pod ? RES_POD : RES_SERVICE,
+		             .ns = job->meta.ns,
+		             .role = role->name,
+		             .index = a->index,
+		             .generation = a->generation };
 	const struct record_role *recorded = record_role_of(r, role->name);
 	int32_t restarts = recorded ? record_role_restarts(recorded) : 0;
 	struct kind_names names;
@@ -97,14 +108,14 @@ static bool create(struct operator *op, struct cached_job *job, const struct act
 
 	buf_clear(&op->body);
 	if (!(pod ? kind_pod(job->parsed, a->role, a->index, a->generation, restarts, &op->body, &e)
-		  : kind_service(job->parsed, a->role, a->index, &op->body, &e)) ||
+	          : kind_service(job->parsed, a->role, a->index, &op->body, &e)) ||
 	    !kind_names(job->parsed, a->role, a->index, &names, &e)) {
 		unbuildable(op, job, &e);
 		return false;
 	}
 	if (op->body.overflow) {
 		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
-			a->index);
+		        a->index);
 		unbuildable(op, job, &e);
 		return false;
 	}
@@ -113,7 +124,7 @@ static bool create(struct operator *op, struct cached_job *job, const struct act
 	return true;
 }
 
-static bool carry_out(struct operator *op, struct cached_job *job, const struct action *a, const struct record *r)
+static bool carry_out(struct operator* op, struct cached_job *job, const struct action *a, const struct record *r)
 {
 	struct pending p = { .purpose = FOR_DELETE, .job = job };
 
@@ -156,7 +167,7 @@ static bool is_create(enum action_type t)
 }
 
 /* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
-static bool act(struct operator *op, struct cached_job *job, const struct plan *plan)
+static bool act(struct operator* op, struct cached_job *job, const struct plan *plan)
 {
 	enum action_type stage = ACT_COUNT;
 	size_t limit, sent = 0;
@@ -176,7 +187,7 @@ static bool act(struct operator *op, struct cached_job *job, const struct plan *
 	return sent > 0;
 }
 
-bool apply(struct operator *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
+bool apply(struct operator* op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
 {
 	bool sent = false;
 
@@ -194,7 +205,7 @@ bool apply(struct operator *op, struct cached_job *job, const struct plan_input 
 	return sent;
 }
 
-void apply_adopt(struct operator *op, const struct pending *p, const struct meta *found)
+void apply_adopt(struct operator* op, const struct pending *p, const struct meta *found)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *body = yyjson_mut_obj(doc), *meta, *labels;

@@ -213,7 +213,7 @@ static void put_node(struct cache *c, const struct node *node)
 		n = add_node(c, node);
 		nodes_changed(c);
 	} else if (n->node.ready != node->ready || n->node.since != node->since || n->node.gone ||
-		   n->node.out_of_service != node->out_of_service) {
+	           n->node.out_of_service != node->out_of_service) {
 		c->nodes_missed -= n->node.gone;
 		name = n->node.name;
 		n->node = *node;
@@ -411,7 +411,7 @@ void cache_missing(struct cache *c, enum resource resource, struct str ns, struc
 }
 
 void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
-		    bool force)
+                    bool force)
 {
 	struct cached_pod *pod = resource == RES_POD ? cache_pod(c, ns, name) : NULL;
 	struct cached_service *service = resource == RES_SERVICE ? cache_service(c, ns, name) : NULL;

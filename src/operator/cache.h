@@ -15,9 +15,9 @@
 
 enum {
 	/* Where resourceVersions are no numbers: */
-	VERSIONS_KEPT = 8,     /* … that an object remembers as replaced */
-	VERSIONS_SKIPPED = 64, /* … that are skipped while one waits for one's own write to show up */
-	GONE_KEPT = 1024,      /* UIDs of deleted objects that are remembered */
+	VERSIONS_KEPT = 8,       /* … that an object remembers as replaced */
+	VERSIONS_SKIPPED = 64,   /* … that are skipped while one waits for one's own write to show up */
+	GONE_KEPT = 1024,        /* UIDs of deleted objects that are remembered */
 	NODES_MISSED_MAX = 4096, /* nodes of which a GET said 404 */
 };
 
@@ -59,27 +59,27 @@ struct cached_job {
 	struct meta meta;
 	yyjson_doc *doc; /* the whole object */
 	struct versions versions;
-	bool gone;       /* no longer in the cache; lives while requests are in flight */
+	bool gone; /* no longer in the cache; lives while requests are in flight */
 
 	/* Made of it by gather. */
 	struct str parsed_rv; /* of the object that PARSED, RECORD and BARE show */
 	yyjson_doc *source;   /* the object that PARSED was made of; may be DOC */
 	struct kind_job *parsed;
-	struct job *bare;     /* where the kind's code failed: a job that only says so */
+	struct job *bare; /* where the kind's code failed: a job that only says so */
 	struct record *record;
-	struct arena arena;   /* of RECORD and BARE */
-	bool leave_alone;     /* its record cannot be read */
+	struct arena arena; /* of RECORD and BARE */
+	bool leave_alone;   /* its record cannot be read */
 
 	/* Of the loop. */
 	struct queue_item item;
-	size_t in_flight;     /* it is not planned again until all are answered */
-	size_t batch;         /* creates that may go out at once; grows while they go well */
+	size_t in_flight;              /* it is not planned again until all are answered */
+	size_t batch;                  /* creates that may go out at once; grows while they go well */
 	bool created, refused, failed; /* among the answers since the last pass */
 	msec retry_after;
 	struct refusal refusal;
 	char *refusal_text;
 	msec status_written;
-	bool delete_sent;     /* we asked for its end */
+	bool delete_sent; /* we asked for its end */
 };
 
 struct cached_node {
@@ -95,21 +95,21 @@ struct gone_uid {
 };
 
 struct cache {
-	struct map jobs;     /* by key */
+	struct map jobs; /* by key */
 	struct map jobs_by_uid;
 	struct map pods, services; /* by key */
-	struct map children; /* by job UID */
+	struct map children;       /* by job UID */
 	struct map nodes;
 	size_t nodes_missed;
 	struct fleet fleet; /* NODES, counted */
 	bool fleet_stale;
 	struct gone_uid gone[GONE_KEPT];
 	size_t n_gone;
-	uint64_t sent;       /* the last request that was sent */
+	uint64_t sent;             /* the last request that was sent */
 	uint64_t round[RES_COUNT]; /* of lists */
 	bool in_list[RES_COUNT];
 	bool synced[RES_COUNT];
-	struct map kinds_synced;   /* jobs, where each kind has a list of its own */
+	struct map kinds_synced; /* jobs, where each kind has a list of its own */
 	/* Something that this job's plan looks at has changed. */
 	void (*changed)(void *cookie, struct cached_job *job);
 	/* Frees it, or keeps it until its requests are answered. */
@@ -127,7 +127,7 @@ void cache_answer(struct cache *c, const struct object *o, uint64_t sent);
 void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
 /* A DELETE of ours was taken. */
 void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
-		    bool force);
+                    bool force);
 void cache_node_missing(struct cache *c, struct str name);
 
 /* Has everything been listed once: the jobs of all kinds, pods, services, and nodes if they matter? */

@@ -55,8 +55,9 @@ static struct meta meta(const char *name, const char *uid, const char *rv)
 
 static struct pod a_pod(const char *name, const char *uid, const char *rv, const char *job)
 {
-	return (struct pod){ .meta = meta(name, uid, rv), .job_uid = str_c(job), .role = STR("worker"),
-			     .phase = POD_RUNNING };
+	return (struct pod){
+		.meta = meta(name, uid, rv), .job_uid = str_c(job), .role = STR("worker"), .phase = POD_RUNNING
+	};
 }
 
 static void pod_event(struct fixture *f, enum cluster_event_type type, const struct pod *pod)
@@ -74,7 +75,7 @@ static void pod_answer(struct fixture *f, const struct pod *pod)
 }
 
 static void job_event(struct fixture *f, enum cluster_event_type type, const char *kind, const char *name,
-		      const char *uid, const char *rv)
+                      const char *uid, const char *rv)
 {
 	yyjson_doc *doc = json_parse(STR("{\"spec\":{}}"), NULL);
 	struct job_object o = { .meta = meta(name, uid, rv), .kind = str_c(kind), .root = yyjson_doc_get_root(doc) };
@@ -337,8 +338,9 @@ static void test_services(void **state)
 {
 	struct fixture *f = *state;
 	struct service s = { .meta = meta("s", "u", "1"), .job_uid = STR("j") }, next = s;
-	struct cluster_event ev = { .type = EVENT_PUT, .resource = RES_SERVICE,
-				    .object = { .resource = RES_SERVICE, .service = &s } };
+	struct cluster_event ev = { .type = EVENT_PUT,
+		                    .resource = RES_SERVICE,
+		                    .object = { .resource = RES_SERVICE, .service = &s } };
 
 	job_event(f, EVENT_PUT, "K", "one", "j", "10");
 	cache_event(&f->cache, &ev);
@@ -376,7 +378,9 @@ static void test_deleting(void **state)
 static void node_event(struct fixture *f, enum cluster_event_type type, const char *name, bool ready, bool taint)
 {
 	struct node n = { .name = str_c(name), .ready = ready, .out_of_service = taint };
-	struct cluster_event ev = { .type = type, .resource = RES_NODE, .object = { .resource = RES_NODE, .node = &n } };
+	struct cluster_event ev = { .type = type,
+		                    .resource = RES_NODE,
+		                    .object = { .resource = RES_NODE, .node = &n } };
 
 	cache_event(&f->cache, &ev);
 }

@@ -34,7 +34,8 @@ void copy_meta(struct meta *to, const struct meta *from, char **block)
 
 struct pod *copy_pod(const struct pod *pod)
 {
-	size_t text = meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n + pod->message.n;
+	size_t text =
+		meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n + pod->message.n;
 	struct container *containers;
 	struct pod *out;
 	char *at;
@@ -63,8 +64,7 @@ struct pod *copy_pod(const struct pod *pod)
 
 struct service *copy_service(const struct service *service)
 {
-	struct service *out =
-		xmalloc(sizeof(*out) + meta_size(&service->meta) + service->job_uid.n + service->role.n);
+	struct service *out = xmalloc(sizeof(*out) + meta_size(&service->meta) + service->job_uid.n + service->role.n);
 	char *at = (char *)(out + 1);
 
 	*out = *service;

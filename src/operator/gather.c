@@ -45,7 +45,7 @@ static struct job *bare_job(struct cached_job *job, const char *why)
 	return j;
 }
 
-static void read_job(struct operator *op, struct cached_job *job)
+static void read_job(struct operator* op, struct cached_job *job)
 {
 	const struct kind *kind = kinds_by_id(op->kinds, job->kind);
 	struct err e = ERR_INIT;
@@ -62,7 +62,7 @@ static void read_job(struct operator *op, struct cached_job *job)
 	job->refusal = (struct refusal){ 0 };
 }
 
-static struct record *read_record(struct operator *op, struct cached_job *job)
+static struct record *read_record(struct operator* op, struct cached_job *job)
 {
 	yyjson_val *status = json_get(yyjson_doc_get_root(job->doc), "status"), *val = json_get(status, "dlOperator");
 	struct err e = ERR_INIT;
@@ -84,7 +84,7 @@ static struct record *read_record(struct operator *op, struct cached_job *job)
 	return r;
 }
 
-static void refresh(struct operator *op, struct cached_job *job)
+static void refresh(struct operator* op, struct cached_job *job)
 {
 	bool same;
 
@@ -101,7 +101,7 @@ static void refresh(struct operator *op, struct cached_job *job)
 }
 
 /* Sends a GET for everything that the lists and the watches contradict themselves about. */
-static bool ask(struct operator *op, struct cached_job *job, struct children *ch)
+static bool ask(struct operator* op, struct cached_job *job, struct children *ch)
 {
 	bool asked = false;
 
@@ -110,9 +110,14 @@ static bool ask(struct operator *op, struct cached_job *job, struct children *ch
 		asked = true;
 	}
 	for (struct cached_pod *p = ch ? ch->pods : NULL; p; p = p->next) {
-		struct pending ask = { .job = job, .resource = RES_POD, .ns = p->pod->meta.ns, .name = p->pod->meta.name,
-				       .uid = p->pod->meta.uid, .role = p->pod->role, .index = p->pod->index,
-				       .generation = p->pod->generation };
+		struct pending ask = { .job = job,
+			               .resource = RES_POD,
+			               .ns = p->pod->meta.ns,
+			               .name = p->pod->meta.name,
+			               .uid = p->pod->meta.uid,
+			               .role = p->pod->role,
+			               .index = p->pod->index,
+			               .generation = p->pod->generation };
 
 		if (!p->versions.unsure)
 			continue;
@@ -120,9 +125,13 @@ static bool ask(struct operator *op, struct cached_job *job, struct children *ch
 		asked = true;
 	}
 	for (struct cached_service *s = ch ? ch->services : NULL; s; s = s->next) {
-		struct pending ask = { .job = job, .resource = RES_SERVICE, .ns = s->service->meta.ns,
-				       .name = s->service->meta.name, .uid = s->service->meta.uid,
-				       .role = s->service->role, .index = s->service->index };
+		struct pending ask = { .job = job,
+			               .resource = RES_SERVICE,
+			               .ns = s->service->meta.ns,
+			               .name = s->service->meta.name,
+			               .uid = s->service->meta.uid,
+			               .role = s->service->role,
+			               .index = s->service->index };
 
 		if (!s->versions.unsure)
 			continue;
@@ -138,7 +147,7 @@ static bool owns(const struct cached_job *job, const struct meta *child)
 	return str_eq(child->owner_uid, job->meta.uid);
 }
 
-enum gathered gather(struct operator *op, struct cached_job *job, struct plan_input *ret)
+enum gathered gather(struct operator* op, struct cached_job *job, struct plan_input *ret)
 {
 	struct children *ch = cache_children(&op->cache, job->meta.uid);
 	const struct pod **pods;

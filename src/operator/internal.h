@@ -6,7 +6,8 @@
 #include "operator/operator.h"
 #include "operator/requests.h"
 
-struct operator {
+struct operator
+{
 	struct cluster *cluster;
 	struct kinds *kinds;
 	const struct clock *clock;
@@ -25,17 +26,17 @@ enum gathered {
 	GATHER_ASK,   /* first a GET must tell what is there: it was sent */
 	GATHER_LEAVE, /* this job is left alone */
 };
-enum gathered gather(struct operator *op, struct cached_job *job, struct plan_input *ret);
+enum gathered gather(struct operator* op, struct cached_job *job, struct plan_input *ret);
 
 /* apply.c: the plan → requests. False if there was nothing to send. */
-bool apply(struct operator *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
+bool apply(struct operator* op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
 /* Puts our labels on a child that lost them, or never had them. */
-void apply_adopt(struct operator *op, const struct pending *p, const struct meta *found);
+void apply_adopt(struct operator* op, const struct pending *p, const struct meta *found);
 
 /* outcome.c: an answer → the cache, refusals and back-offs. */
-void outcome_take(struct operator *op, const struct outcome *o);
+void outcome_take(struct operator* op, const struct outcome *o);
 
 /* operator.c: looks at the job again, once nothing of it is in flight. */
-void operator_look(struct operator *op, struct cached_job *job, enum urgency urgency);
+void operator_look(struct operator* op, struct cached_job *job, enum urgency urgency);
 
 #endif

@@ -13,9 +13,9 @@
 
 struct operator_config {
 	struct plan_config plan;
-	bool nodes;          /* nodes are watched: node failure is looked at */
-	size_t creates_max;  /* one job's creates that are in flight at once */
-	size_t requests_max; /* of all jobs, in flight at once */
+	bool nodes;                    /* nodes are watched: node failure is looked at */
+	size_t creates_max;            /* one job's creates that are in flight at once */
+	size_t requests_max;           /* of all jobs, in flight at once */
 	msec retry_initial, retry_max; /* back-off after an answer that was none */
 };
 
@@ -24,12 +24,12 @@ extern const struct operator_config operator_config_default;
 struct operator;
 
 /* CLUSTER, KINDS and CLOCK must live as long as the operator. */
-struct operator *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
-			      const struct operator_config *config);
+struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+                              const struct operator_config *config);
 /* Does what can be done now. Returns the time at which it wants to be called again though nothing
    happens; NEVER: not at all. */
-msec operator_step(struct operator *op);
+msec operator_step(struct operator* op);
 /* Requests in flight are forgotten. */
-void operator_free(struct operator *op);
+void operator_free(struct operator* op);
 
 #endif

@@ -27,7 +27,7 @@ struct script {
 	msec now;
 	msec wake;
 	struct kinds *kinds;
-	struct operator *op;
+	struct operator* op;
 	yyjson_doc *doc;
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;
@@ -168,20 +168,22 @@ static const char template[] = "\"template\":{\"spec\":{\"containers\":[{\"name\
 
 static struct job_object job_object(struct script *s, const char *rv, const char *status, int workers)
 {
-	struct str text = arena_printf(&s->arena,
-				       "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"j\","
-				       "\"namespace\":\"ns\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\",\"generation\":1},"
-				       "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
-				       "{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}]}%s%s}",
-				       rv, template, workers, template, status[0] ? ",\"status\":" : "", status);
+	struct str text =
+		arena_printf(&s->arena,
+	                     "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"j\","
+	                     "\"namespace\":\"ns\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\",\"generation\":1},"
+	                     "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
+	                     "{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}]}%s%s}",
+	                     rv, template, workers, template, status[0] ? ",\"status\":" : "", status);
 	struct err e = ERR_INIT;
 
 	yyjson_doc_free(s->doc);
 	s->doc = json_parse(text, &e);
 	if (!s->doc)
 		fail_msg("%s", err_msg(&e));
-	return (struct job_object){ .kind = STR("TfJob.mlkube.io"), .root = yyjson_doc_get_root(s->doc),
-				    .meta = { .ns = STR("ns"), .name = STR("j"), .uid = STR(UID), .rv = str_c(rv) } };
+	return (struct job_object){ .kind = STR("TfJob.mlkube.io"),
+		                    .root = yyjson_doc_get_root(s->doc),
+		                    .meta = { .ns = STR("ns"), .name = STR("j"), .uid = STR(UID), .rv = str_c(rv) } };
 }
 
 static void put_job(struct script *s, const char *rv, const char *status, int workers)
@@ -204,7 +206,8 @@ static void written(struct script *s)
 	struct job_object o;
 
 	assert_non_null(t);
-	json_write(yyjson_merge_patch(doc, yyjson_doc_get_root(before), json_get(yyjson_doc_get_root(patch), "status")), &out);
+	json_write(yyjson_merge_patch(doc, yyjson_doc_get_root(before), json_get(yyjson_doc_get_root(patch), "status")),
+	           &out);
 	s->status = arena_str(&s->arena, buf_str(&out));
 	buf_release(&out);
 	o = job_object(s, arena_printf(&s->arena, "w%d", s->rv++).p, s->status.p, s->workers);
@@ -230,16 +233,19 @@ static void made(struct script *s, struct sent *t, const char *uid)
 {
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(t->r.body, NULL);
 	yyjson_val *m = json_get(yyjson_doc_get_root(doc), "metadata"), *labels = json_get(m, "labels");
-	struct meta meta = { .ns = t->r.ns, .name = t->r.name, .uid = str_c(uid), .rv = str_c(uid), .owner_uid = STR(UID) };
+	struct meta meta = {
+		.ns = t->r.ns, .name = t->r.name, .uid = str_c(uid), .rv = str_c(uid), .owner_uid = STR(UID)
+	};
 	struct pod pod = { .meta = meta, .job_uid = STR(UID), .role = json_str(json_get(labels, LABEL_ROLE)) };
 	struct service service = { .meta = meta, .job_uid = STR(UID), .role = pod.role };
 	int64_t index = 0;
 
 	assert_true(str_int(json_str(json_get(labels, LABEL_INDEX)), &index));
 	pod.index = service.index = (int32_t)index;
-	answer(s, t, (struct outcome){ .code = 201,
-				       .object = { t->r.resource, .pod = t->r.resource == RES_POD ? &pod : NULL,
-						   .service = t->r.resource == RES_SERVICE ? &service : NULL } });
+	answer(s, t,
+	       (struct outcome){ .code = 201,
+	                         .object = { t->r.resource, .pod = t->r.resource == RES_POD ? &pod : NULL,
+	                                     .service = t->r.resource == RES_SERVICE ? &service : NULL } });
 }
 
 /* Answers everything that is sent until nothing more is: creates and status writes go well. */
@@ -407,9 +413,14 @@ static struct sent *first_pod(struct script *s)
 
 static struct pod found(const struct sent *t, const char *owner, const char *label)
 {
-	return (struct pod){ .meta = { .ns = STR("ns"), .name = t->r.name, .uid = STR("found"), .rv = STR("9"),
-				       .owner_uid = str_c(owner) },
-			     .job_uid = str_c(label), .role = STR("master"), .phase = POD_RUNNING };
+	return (struct pod){ .meta = { .ns = STR("ns"),
+		                       .name = t->r.name,
+		                       .uid = STR("found"),
+		                       .rv = STR("9"),
+		                       .owner_uid = str_c(owner) },
+		             .job_uid = str_c(label),
+		             .role = STR("master"),
+		             .phase = POD_RUNNING };
 }
 
 static void test_exists_and_is_ours(void **state)
@@ -506,7 +517,8 @@ static void test_delete_of_what_is_gone(void **state)
 	settle(s);
 	stray.meta.name = STR("stray");
 	stray.index = 5;
-	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &stray } });
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &stray } });
 	written_if_any(s);
 	del = waiting(s, VERB_DELETE, RES_POD);
 	assert_non_null(del);
@@ -529,9 +541,11 @@ static void test_delete_is_not_repeated(void **state)
 	foreign.meta.name = STR("foreign");
 	foreign.index = 6;
 	/* Whoever copies our labels does not make it ours. */
-	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &foreign } });
+	deliver(s, (struct cluster_event){
+			   .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &foreign } });
 	settle(s);
-	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &stray } });
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &stray } });
 	written_if_any(s);
 	del = waiting(s, VERB_DELETE, RES_POD);
 	assert_non_null(del);
@@ -551,7 +565,8 @@ static void test_lost_label_is_put_back(void **state)
 	made(s, t, "p1");
 	settle(s);
 	pod.meta.uid = pod.meta.rv = STR("p1");
-	deliver(s, (struct cluster_event){ .type = EVENT_GONE, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_GONE, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
 	pod.job_uid = STR_NONE;
 	pod.meta.rv = STR("p2");
 	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
@@ -604,10 +619,12 @@ static void test_node_that_is_not_known_is_asked_for(void **state)
 	settle(s);
 	pod.meta.uid = STR("p1");
 	pod.meta.rv = STR("p1");
-	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
 	pod.meta.rv = STR("p2");
 	pod.node = STR("n1");
-	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
 	get = waiting(s, VERB_GET, RES_NODE);
 	assert_non_null(get);
 	assert_true(str_eqc(get->r.name, "n1"));

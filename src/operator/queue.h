@@ -10,9 +10,9 @@ enum urgency { QUEUE_FRESH, QUEUE_RESYNC };
 
 struct queue_item {
 	struct heap_node node;
-	bool delayed;       /* it is in the heap of those that wait */
-	msec not_before;    /* back-off; 0: none */
-	int32_t failures;   /* in a row */
+	bool delayed;     /* it is in the heap of those that wait */
+	msec not_before;  /* back-off; 0: none */
+	int32_t failures; /* in a row */
 };
 
 struct queue {

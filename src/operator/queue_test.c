@@ -116,8 +116,8 @@ static void test_remove(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),   cmocka_unit_test(test_fresh_overtakes_its_own_resync),
-		cmocka_unit_test(test_delay),   cmocka_unit_test(test_backoff),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_fresh_overtakes_its_own_resync),
+		cmocka_unit_test(test_delay),  cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_remove),
 	};
 

@@ -10,7 +10,7 @@ enum purpose {
 	FOR_STATUS,
 	FOR_CREATE,
 	FOR_DELETE,
-	FOR_END,    /* delete the job itself */
+	FOR_END, /* delete the job itself */
 	FOR_NODE,
 	FOR_JOB,    /* what does the job look like now? */
 	FOR_CHILD,  /* what stands under that name? */

@@ -1,8 +1,10 @@
 #include "operator/send.h"
 
-void send_request(struct operator *op, const struct pending *p, enum verb verb, struct str body)
+void send_request(struct operator* op, const struct pending *p, enum verb verb, struct str body)
 {
-	struct request r = { .verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1 };
+	struct request r = {
+		.verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1
+	};
 
 	r.id = requests_add(&op->requests, p);
 	op->cache.sent = requests_serial(r.id);
@@ -16,15 +18,19 @@ void send_request(struct operator *op, const struct pending *p, enum verb verb, 
 	cluster_submit(op->cluster, &r);
 }
 
-void send_get_job(struct operator *op, struct cached_job *job)
+void send_get_job(struct operator* op, struct cached_job *job)
 {
-	struct pending p = { .purpose = FOR_JOB, .job = job, .resource = RES_JOB, .ns = job->meta.ns,
-			     .name = job->meta.name, .uid = job->meta.uid };
+	struct pending p = { .purpose = FOR_JOB,
+		             .job = job,
+		             .resource = RES_JOB,
+		             .ns = job->meta.ns,
+		             .name = job->meta.name,
+		             .uid = job->meta.uid };
 
 	send_request(op, &p, VERB_GET, STR_NONE);
 }
 
-void send_get_child(struct operator *op, const struct pending *p)
+void send_get_child(struct operator* op, const struct pending *p)
 {
 	struct pending ask = *p;
 

@@ -7,7 +7,7 @@ static const struct record nothing = { .version = RECORD_VERSION };
 /* Children */
 
 static void check_pod(struct sim *s, const struct sim_request *r, const struct sim_job *job, const struct version *v,
-		      const struct role *role)
+                      const struct role *role)
 {
 	const struct record *rec = v->record ? v->record : &nothing;
 	const struct record_role *rr = record_role_of(rec, role->name);
@@ -15,14 +15,14 @@ static void check_pod(struct sim *s, const struct sim_request *r, const struct s
 
 	if (rr && ranges_has(&rr->completed, r->pod.index))
 		sim_broken(s, INV_COMPLETED, "%.*s %d of %.*s is made again though its completion is recorded",
-			   STR_F(role->name), r->pod.index, STR_F(job->name));
+		           STR_F(role->name), r->pod.index, STR_F(job->name));
 	if (r->pod.generation != expected)
 		sim_broken(s, INV_RECORD_FIRST, "%.*s %d of %.*s is made with generation %lld, the record says %lld",
-			   STR_F(role->name), r->pod.index, STR_F(job->name), (long long)r->pod.generation,
-			   (long long)expected);
+		           STR_F(role->name), r->pod.index, STR_F(job->name), (long long)r->pod.generation,
+		           (long long)expected);
 	if (rec->suspended && !role->aux)
 		sim_broken(s, INV_CLEANED, "%.*s %d of %.*s is made while the job is suspended", STR_F(role->name),
-			   r->pod.index, STR_F(job->name));
+		           r->pod.index, STR_F(job->name));
 }
 
 void check_create(struct sim *s, const struct sim_request *r)
@@ -53,7 +53,7 @@ void check_create(struct sim *s, const struct sim_request *r)
 	}
 	if (v->record && v->record->outcome && !role->aux)
 		sim_broken(s, INV_CLEANED, "%.*s is made though %.*s has ended: %s", STR_F(r->r.name), STR_F(job->name),
-			   phase_name(v->record->outcome));
+		           phase_name(v->record->outcome));
 	if (pod)
 		check_pod(s, r, job, v, role);
 }
@@ -75,7 +75,8 @@ void check_pod_made(struct sim *s, const struct sim_pod *pod)
 	for (const struct sim_pod *p = pod->job ? pod->job->pods : NULL; p; p = p->next)
 		if (p != pod && p->now.index == pod->now.index && str_eq(p->now.role, pod->now.role))
 			sim_broken(s, INV_TWO_PODS, "%.*s and %.*s are both %.*s %d of %.*s", STR_F(p->now.meta.name),
-				   STR_F(pod->now.meta.name), STR_F(pod->now.role), pod->now.index, STR_F(pod->job->name));
+			           STR_F(pod->now.meta.name), STR_F(pod->now.role), pod->now.index,
+			           STR_F(pod->job->name));
 }
 
 /* The record */
@@ -97,19 +98,20 @@ static int64_t index_generations(const struct record_role *r)
 }
 
 static void check_generations(struct sim *s, const struct sim_job *job, const struct change_of_role *c,
-			      const struct record *before, const struct record *after)
+                              const struct record *before, const struct record *after)
 {
 	for (int32_t i = 0; i < MIN(c->was->count, c->is->count); i++) {
-		int64_t was = record_generation(before, c->role, c->was, i), is = record_generation(after, c->role, c->is, i);
+		int64_t was = record_generation(before, c->role, c->was, i),
+			is = record_generation(after, c->role, c->is, i);
 
 		if (is < was || c->is->level.generation < c->was->level.generation)
 			sim_broken(s, INV_GENERATION, "%.*s %d of %.*s falls from generation %lld to %lld",
-				   STR_F(c->role->name), i, STR_F(job->name), (long long)was, (long long)is);
+			           STR_F(c->role->name), i, STR_F(job->name), (long long)was, (long long)is);
 	}
 }
 
 static void check_completed(struct sim *s, const struct sim_job *job, const struct change_of_role *c,
-			    const struct record *before, const struct record *after)
+                            const struct record *before, const struct record *after)
 {
 	/* A restart of the whole job or role clears it. */
 	if (after->level.generation != before->level.generation || c->is->level.generation != c->was->level.generation)
@@ -117,7 +119,7 @@ static void check_completed(struct sim *s, const struct sim_job *job, const stru
 	for (int32_t i = 0; i < MIN(c->was->count, c->is->count); i++)
 		if (ranges_has(&c->was->completed, i) && !ranges_has(&c->is->completed, i))
 			sim_broken(s, INV_COMPLETED, "%.*s %d of %.*s is no longer completed", STR_F(c->role->name), i,
-				   STR_F(job->name));
+			           STR_F(job->name));
 }
 
 static void check_counts(struct sim *s, const struct sim_job *job, const struct change_of_role *c)
@@ -126,41 +128,42 @@ static void check_counts(struct sim *s, const struct sim_job *job, const struct 
 
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		if (c->is->restarts[i] < c->was->restarts[i])
-			sim_broken(s, INV_COUNT, "%.*s of %.*s: restarts for %s fall", STR_F(c->role->name), STR_F(job->name),
-				   cause_name((enum cause)i));
+			sim_broken(s, INV_COUNT, "%.*s of %.*s: restarts for %s fall", STR_F(c->role->name),
+			           STR_F(job->name), cause_name((enum cause)i));
 		if (cause_counted((enum cause)i))
 			counted += c->is->restarts[i] - c->was->restarts[i];
 	}
 	if (c->counted != counted)
 		sim_broken(s, INV_COUNT, "%.*s of %.*s: %lld counted, its causes say %lld", STR_F(c->role->name),
-			   STR_F(job->name), (long long)c->counted, (long long)counted);
+		           STR_F(job->name), (long long)c->counted, (long long)counted);
 	if (c->same_size && c->restarts != c->generations)
-		sim_broken(s, INV_COUNT, "%.*s of %.*s: %lld generations more, %lld restarts more", STR_F(c->role->name),
-			   STR_F(job->name), (long long)c->generations, (long long)c->restarts);
+		sim_broken(s, INV_COUNT, "%.*s of %.*s: %lld generations more, %lld restarts more",
+		           STR_F(c->role->name), STR_F(job->name), (long long)c->generations, (long long)c->restarts);
 	if (c->is->counted > job->failures)
-		sim_broken(s, INV_COUNT, "%.*s of %.*s: %d restarts counted, but only %d pods failed", STR_F(c->role->name),
-			   STR_F(job->name), c->is->counted, job->failures);
+		sim_broken(s, INV_COUNT, "%.*s of %.*s: %d restarts counted, but only %d pods failed",
+		           STR_F(c->role->name), STR_F(job->name), c->is->counted, job->failures);
 }
 
 /* Restarts of the whole job are laid at the door of the role that made them. */
 static void check_limit(struct sim *s, const struct sim_job *job, const struct change_of_role *c, bool whole_job,
-			const struct record *after)
+                        const struct record *after)
 {
 	int32_t limit = c->role->restart.limit;
 
 	if (c->counted <= 0 || limit < 0 || (whole_job && !str_eq(after->last.role, c->role->name)) || c->role->aux)
 		return;
 	if (c->is->counted > limit)
-		sim_broken(s, INV_LIMIT, "%.*s of %.*s: restart %d, the limit is %d", STR_F(c->role->name), STR_F(job->name),
-			   c->is->counted, limit);
+		sim_broken(s, INV_LIMIT, "%.*s of %.*s: restart %d, the limit is %d", STR_F(c->role->name),
+		           STR_F(job->name), c->is->counted, limit);
 }
 
-static void check_role(struct sim *s, const struct sim_job *job, const struct record *before, const struct record *after,
-		       const struct role *role)
+static void check_role(struct sim *s, const struct sim_job *job, const struct record *before,
+                       const struct record *after, const struct role *role)
 {
 	static const struct record_role none = { .count = -1 };
-	struct change_of_role c = { .role = role, .was = record_role_of(before, role->name),
-				    .is = record_role_of(after, role->name) };
+	struct change_of_role c = { .role = role,
+		                    .was = record_role_of(before, role->name),
+		                    .is = record_role_of(after, role->name) };
 	int64_t whole_job = role->aux ? 0 : after->level.generation - before->level.generation;
 
 	if (!c.is)
@@ -170,7 +173,7 @@ static void check_role(struct sim *s, const struct sim_job *job, const struct re
 	c.same_size = c.was->count == c.is->count || c.was == &none;
 	c.counted = c.is->counted - c.was->counted;
 	c.generations = whole_job + c.is->level.generation - c.was->level.generation + index_generations(c.is) -
-			index_generations(c.was);
+	                index_generations(c.was);
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
 		int32_t more = c.is->restarts[i] - c.was->restarts[i];
 
@@ -208,11 +211,13 @@ static void check_script(struct sim *s, const struct sim_job *job, const struct 
 	for (size_t i = 0; i < r->n_roles; i++)
 		counted = MAX(counted, r->roles[i].counted);
 	if (r->outcome != end || counted != restarts)
-		sim_broken(s, INV_ORACLE, "%.*s ends as %s with %d restarts (%.*s); expected: %s with %d", STR_F(job->name),
-			   phase_name(r->outcome), counted, STR_F(r->reason), phase_name(end), restarts);
+		sim_broken(s, INV_ORACLE, "%.*s ends as %s with %d restarts (%.*s); expected: %s with %d",
+		           STR_F(job->name), phase_name(r->outcome), counted, STR_F(r->reason), phase_name(end),
+		           restarts);
 }
 
-static void check_final(struct sim *s, const struct sim_job *job, const struct record *before, const struct record *after)
+static void check_final(struct sim *s, const struct sim_job *job, const struct record *before,
+                        const struct record *after)
 {
 	if (!before->outcome) {
 		if (!after->outcome)
@@ -224,10 +229,11 @@ static void check_final(struct sim *s, const struct sim_job *job, const struct r
 	}
 	if (after->outcome != before->outcome || !str_eq(after->why, before->why) || after->end != before->end)
 		sim_broken(s, INV_FINAL, "%.*s had ended: %s (%.*s), now: %s (%.*s)", STR_F(job->name),
-			   phase_name(before->outcome), STR_F(before->why), phase_name(after->outcome), STR_F(after->why));
+		           phase_name(before->outcome), STR_F(before->why), phase_name(after->outcome),
+		           STR_F(after->why));
 	if (phase_final(before->phase) && after->phase != before->phase)
 		sim_broken(s, INV_FINAL, "%.*s goes from %s to %s", STR_F(job->name), phase_name(before->phase),
-			   phase_name(after->phase));
+		           phase_name(after->phase));
 }
 
 void check_status(struct sim *s, struct sim_job *job, const struct version *before, const struct version *after)
@@ -242,9 +248,10 @@ void check_status(struct sim *s, struct sim_job *job, const struct version *befo
 	check_final(s, job, was, is);
 	if (is->level.generation < was->level.generation)
 		sim_broken(s, INV_GENERATION, "%.*s falls from generation %lld to %lld", STR_F(job->name),
-			   (long long)was->level.generation, (long long)is->level.generation);
+		           (long long)was->level.generation, (long long)is->level.generation);
 	if (is->restarts < was->restarts)
-		sim_broken(s, INV_COUNT, "%.*s: restarts fall from %d to %d", STR_F(job->name), was->restarts, is->restarts);
+		sim_broken(s, INV_COUNT, "%.*s: restarts fall from %d to %d", STR_F(job->name), was->restarts,
+		           is->restarts);
 	for (size_t i = 0; i < spec->n_roles; i++)
 		check_role(s, job, was, is, &spec->roles[i]);
 }

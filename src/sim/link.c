@@ -311,7 +311,8 @@ static void send(struct sim *s, struct sim_request *r)
 static const char *read_child(struct sim *s, struct sim_request *r)
 {
 	yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
-	yyjson_val *root = yyjson_doc_get_root(doc), *meta = json_get(root, "metadata"), *labels = json_get(meta, "labels");
+	yyjson_val *root = yyjson_doc_get_root(doc), *meta = json_get(root, "metadata"),
+		   *labels = json_get(meta, "labels");
 	yyjson_val *owner = yyjson_arr_get(json_get(meta, "ownerReferences"), 0), *spec = json_get(root, "spec"), *c;
 	struct str job_uid = json_str(json_get(labels, LABEL_UID)), role = json_str(json_get(labels, LABEL_ROLE));
 	bool pod = r->r.resource == RES_POD;
@@ -344,7 +345,8 @@ static const char *read_child(struct sim *s, struct sim_request *r)
 	containers = arena_array(s->arena, struct container, 2);
 	if (json_get(spec, "initContainers"))
 		containers[r->n_containers++] = (struct container){ .name = STR("prepare"), .init = true };
-	yyjson_arr_foreach(json_get(spec, "containers"), i, max, c) {
+	yyjson_arr_foreach(json_get(spec, "containers"), i, max, c)
+	{
 		if (r->n_containers == 2)
 			return "too many containers";
 		containers[r->n_containers++] = (struct container){ .name = json_str(json_get(c, "name")) };

@@ -94,9 +94,11 @@ static void explain(struct kinds *kinds, const struct sim_options *opt, const st
 }
 
 static bool one_seed(struct kinds *kinds, const struct options *o, uint64_t seed, struct tally *tally,
-		     struct arena *memory)
+                     struct arena *memory)
 {
-	struct sim_options opt = { .seed = seed, .steps = o->steps, .trace = o->trace, .trace_to = stdout, .mutant = o->mutant };
+	struct sim_options opt = {
+		.seed = seed, .steps = o->steps, .trace = o->trace, .trace_to = stdout, .mutant = o->mutant
+	};
 	struct sim s;
 	bool good = sim_run(&s, kinds, &opt, tally, memory);
 
@@ -141,7 +143,8 @@ static int run(struct kinds *kinds, const struct options *o)
 	for (; good && (o->soak || done < o->seeds); done++) {
 		good = one_seed(kinds, o, o->from + done, &tally, &memory);
 		if (o->soak && done % SOAK_REPORT == SOAK_REPORT - 1)
-			printf("%llu seeds, %llu steps\n", (unsigned long long)done + 1, (unsigned long long)tally.steps);
+			printf("%llu seeds, %llu steps\n", (unsigned long long)done + 1,
+			       (unsigned long long)tally.steps);
 	}
 	arena_release(&memory);
 	if (good)
@@ -152,12 +155,11 @@ static int run(struct kinds *kinds, const struct options *o)
 enum { OPT_SEED = 1, OPT_SEEDS, OPT_FROM, OPT_STEPS, OPT_SOAK, OPT_TAP, OPT_TRACE, OPT_MUTANT, OPT_HELP };
 
 static const struct option long_options[] = {
-	{ "seed", required_argument, NULL, OPT_SEED },   { "seeds", required_argument, NULL, OPT_SEEDS },
-	{ "from", required_argument, NULL, OPT_FROM },   { "steps", required_argument, NULL, OPT_STEPS },
-	{ "soak", no_argument, NULL, OPT_SOAK },         { "tap", no_argument, NULL, OPT_TAP },
-	{ "trace", no_argument, NULL, OPT_TRACE },
-	{ "mutant", required_argument, NULL, OPT_MUTANT }, { "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
+	{ "seed", required_argument, NULL, OPT_SEED }, { "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "from", required_argument, NULL, OPT_FROM }, { "steps", required_argument, NULL, OPT_STEPS },
+	{ "soak", no_argument, NULL, OPT_SOAK },       { "tap", no_argument, NULL, OPT_TAP },
+	{ "trace", no_argument, NULL, OPT_TRACE },     { "mutant", required_argument, NULL, OPT_MUTANT },
+	{ "help", no_argument, NULL, OPT_HELP },       { 0 },
 };
 
 /* Takes one option; false: it is none. */

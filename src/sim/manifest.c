@@ -15,19 +15,55 @@ static const struct kind_row {
 	int chief;    /* the role of the default chief; -1: none */
 	bool codes;   /* the chief's exit code has classes */
 } kinds[] = {
-	{ "MXJob.mpba.fbk.eu", "mpba.fbk.eu/v1", "MXJob", "mxnet", "replicaType",
-	  { { "SCHEDULER", "scheduler", false, 1, 1 }, { "SERVER", "server", true, 1, 1 }, { "WORKER", "worker", false, 1, 8 } },
-	  2, 0, false },
-	{ "TFJob.mpba.fbk.eu", "mpba.fbk.eu/v1", "TFJob", "tensorflow", "replicaType",
-	  { { "ps", "ps", true, 1, 2 }, { "worker", "worker", false, 1, 8 } }, 1, -1, false },
-	{ "MXJob.fioravanzo.org", "fioravanzo.org/v1alpha1", "MXJob", "mxnet", "mxReplicaType",
-	  { { "SCHEDULER", "scheduler", false, 1, 1 }, { "SERVER", "server", true, 1, 1 }, { "WORKER", "worker", false, 1, 8 } },
-	  2, 0, true },
-	{ "TfJob.mlkube.io", "mlkube.io/v1beta1", "TfJob", "tensorflow", "tfReplicaType",
+	{ "MXJob.mpba.fbk.eu",
+	  "mpba.fbk.eu/v1",
+	  "MXJob",
+	  "mxnet",
+	  "replicaType",
+	  { { "SCHEDULER", "scheduler", false, 1, 1 },
+	    { "SERVER", "server", true, 1, 1 },
+	    { "WORKER", "worker", false, 1, 8 } },
+	  2,
+	  0,
+	  false },
+	{ "TFJob.mpba.fbk.eu",
+	  "mpba.fbk.eu/v1",
+	  "TFJob",
+	  "tensorflow",
+	  "replicaType",
+	  { { "ps", "ps", true, 1, 2 }, { "worker", "worker", false, 1, 8 } },
+	  1,
+	  -1,
+	  false },
+	{ "MXJob.fioravanzo.org",
+	  "fioravanzo.org/v1alpha1",
+	  "MXJob",
+	  "mxnet",
+	  "mxReplicaType",
+	  { { "SCHEDULER", "scheduler", false, 1, 1 },
+	    { "SERVER", "server", true, 1, 1 },
+	    { "WORKER", "worker", false, 1, 8 } },
+	  2,
+	  0,
+	  true },
+	{ "TfJob.mlkube.io",
+	  "mlkube.io/v1beta1",
+	  "TfJob",
+	  "tensorflow",
+	  "tfReplicaType",
 	  { { "MASTER", "master", false, 1, 1 }, { "PS", "ps", true, 1, 1 }, { "WORKER", "worker", false, 1, 8 } },
-	  2, 0, true },
-	{ "AITrainingJob.elasticdeeplearning.ai", "elasticdeeplearning.ai/v1", "AITrainingJob", "aitj-main", NULL,
-	  { { "pserver", "pserver", true, 1, 1 }, { "trainer", "trainer", false, 1, 8 } }, 1, -1, false },
+	  2,
+	  0,
+	  true },
+	{ "AITrainingJob.elasticdeeplearning.ai",
+	  "elasticdeeplearning.ai/v1",
+	  "AITrainingJob",
+	  "aitj-main",
+	  NULL,
+	  { { "pserver", "pserver", true, 1, 1 }, { "trainer", "trainer", false, 1, 8 } },
+	  1,
+	  -1,
+	  false },
 };
 
 enum { KIND_A_MX, KIND_A_TF, KIND_B, KIND_C, KIND_D };
@@ -288,7 +324,8 @@ static void render_annotations(const struct wish *w, yyjson_mut_doc *doc, yyjson
 	}
 }
 
-yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct str rv, msec deleted, yyjson_mut_doc *doc)
+yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct str rv, msec deleted,
+                                yyjson_mut_doc *doc)
 {
 	const struct kind_row *k = &kinds[job->wish.kind];
 	yyjson_mut_val *root = yyjson_mut_obj(doc), *meta;
@@ -302,8 +339,9 @@ yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct
 	json_mut_put(doc, meta, STR("uid"), json_mut_str(doc, job->uid));
 	json_mut_put(doc, meta, STR("resourceVersion"), json_mut_str(doc, rv));
 	yyjson_mut_obj_add_int(doc, meta, "generation", job->generation);
-	json_mut_put(doc, meta, STR("creationTimestamp"),
-		     json_mut_str(doc, str_c(time_format(job->now ? job->now->object.job->meta.created : s->now, text))));
+	json_mut_put(
+		doc, meta, STR("creationTimestamp"),
+		json_mut_str(doc, str_c(time_format(job->now ? job->now->object.job->meta.created : s->now, text))));
 	if (deleted)
 		json_mut_put(doc, meta, STR("deletionTimestamp"), json_mut_str(doc, str_c(time_format(deleted, text))));
 	render_annotations(&job->wish, doc, meta);

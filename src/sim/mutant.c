@@ -10,25 +10,25 @@ static const struct {
 	enum invariant breaks;
 } mutants[] = {
 	[MUTANT_NONE] = { "none", INV_NONE },
-	[MUTANT_TWIN] = { "twin", INV_TWO_PODS },              /* a pod is made twice, under another name */
-	[MUTANT_LIMITLESS] = { "limitless", INV_LIMIT },       /* the limit is read as a higher one */
-	[MUTANT_FORGETFUL] = { "forgetful", INV_COMPLETED },   /* completions are not read back */
-	[MUTANT_LAZARUS] = { "lazarus", INV_FINAL },           /* an end is rewritten */
-	[MUTANT_REWIND] = { "rewind", INV_GENERATION },        /* generations are set back */
-	[MUTANT_UNCOUNTED] = { "uncounted", INV_COUNT },       /* a count is not persisted */
-	[MUTANT_DOUBLE] = { "double", INV_COUNT },             /* a failure is counted twice */
-	[MUTANT_LOWERED] = { "lowered", INV_COUNT },           /* a count is lowered */
-	[MUTANT_GREEDY] = { "greedy", INV_FOREIGN },           /* somebody else's pod is deleted */
-	[MUTANT_CARELESS] = { "careless", INV_UID },           /* a delete without UID */
-	[MUTANT_BLIND] = { "blind", INV_INVALID },             /* an invalid job is taken for a valid one */
-	[MUTANT_UNDEAD] = { "undead", INV_CLEANED },           /* a pod is made after the end */
-	[MUTANT_ORPHANER] = { "orphaner", INV_BODY },          /* children without owner */
-	[MUTANT_HOARDER] = { "hoarder", INV_ORPHAN },          /* children that no garbage collector knows */
-	[MUTANT_HASTY] = { "hasty", INV_RECORD_FIRST },        /* a generation that is not recorded yet */
-	[MUTANT_SIBLING] = { "sibling", INV_SIBLING },         /* one delete is forgotten */
-	[MUTANT_DEAF] = { "deaf", INV_STUCK },                 /* events are lost, and nobody lists anew */
-	[MUTANT_RESTLESS] = { "restless", INV_QUIET },         /* writes that go on for ever */
-	[MUTANT_LIAR] = { "liar", INV_ORACLE },                /* failures are taken for successes */
+	[MUTANT_TWIN] = { "twin", INV_TWO_PODS },            /* a pod is made twice, under another name */
+	[MUTANT_LIMITLESS] = { "limitless", INV_LIMIT },     /* the limit is read as a higher one */
+	[MUTANT_FORGETFUL] = { "forgetful", INV_COMPLETED }, /* completions are not read back */
+	[MUTANT_LAZARUS] = { "lazarus", INV_FINAL },         /* an end is rewritten */
+	[MUTANT_REWIND] = { "rewind", INV_GENERATION },      /* generations are set back */
+	[MUTANT_UNCOUNTED] = { "uncounted", INV_COUNT },     /* a count is not persisted */
+	[MUTANT_DOUBLE] = { "double", INV_COUNT },           /* a failure is counted twice */
+	[MUTANT_LOWERED] = { "lowered", INV_COUNT },         /* a count is lowered */
+	[MUTANT_GREEDY] = { "greedy", INV_FOREIGN },         /* somebody else's pod is deleted */
+	[MUTANT_CARELESS] = { "careless", INV_UID },         /* a delete without UID */
+	[MUTANT_BLIND] = { "blind", INV_INVALID },           /* an invalid job is taken for a valid one */
+	[MUTANT_UNDEAD] = { "undead", INV_CLEANED },         /* a pod is made after the end */
+	[MUTANT_ORPHANER] = { "orphaner", INV_BODY },        /* children without owner */
+	[MUTANT_HOARDER] = { "hoarder", INV_ORPHAN },        /* children that no garbage collector knows */
+	[MUTANT_HASTY] = { "hasty", INV_RECORD_FIRST },      /* a generation that is not recorded yet */
+	[MUTANT_SIBLING] = { "sibling", INV_SIBLING },       /* one delete is forgotten */
+	[MUTANT_DEAF] = { "deaf", INV_STUCK },               /* events are lost, and nobody lists anew */
+	[MUTANT_RESTLESS] = { "restless", INV_QUIET },       /* writes that go on for ever */
+	[MUTANT_LIAR] = { "liar", INV_ORACLE },              /* failures are taken for successes */
 };
 
 const char *mutant_name(enum mutant m)
@@ -113,7 +113,8 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 	yyjson_doc *body = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(body, sim_alc(s));
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *rec, *roles, *key;
-	struct sim_job *job = map_get(&s->jobs_by_name, arena_printf(s->arena, "%.*s/%.*s", STR_F(r->r.kind), STR_F(r->r.name)));
+	struct sim_job *job =
+		map_get(&s->jobs_by_name, arena_printf(s->arena, "%.*s/%.*s", STR_F(r->r.kind), STR_F(r->r.name)));
 	const struct record *now = job ? job->now->record : NULL;
 	struct buf out = BUF_INIT(1 << 20);
 	yyjson_mut_obj_iter it;
@@ -131,7 +132,7 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 	yyjson_mut_obj_iter_init(roles, &it);
 	while (roles && (key = yyjson_mut_obj_iter_next(&it)))
 		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
-			   now ? record_role_of(now, str_c(yyjson_mut_get_str(key))) : NULL);
+		           now ? record_role_of(now, str_c(yyjson_mut_get_str(key))) : NULL);
 	json_write(root, &out);
 	r->r.body = arena_str(s->arena, buf_str(&out));
 	buf_release(&out);
@@ -227,12 +228,13 @@ static void raise_limit(yyjson_mut_doc *doc, yyjson_mut_val *root)
 
 static void forget_completed(yyjson_mut_val *root)
 {
-	yyjson_mut_val *roles = yyjson_mut_obj_get(
-		yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator"), "roles");
+	yyjson_mut_val *roles =
+		yyjson_mut_obj_get(yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator"), "roles");
 	size_t i, max;
 	yyjson_mut_val *key, *role;
 
-	yyjson_mut_obj_foreach(roles, i, max, key, role) {
+	yyjson_mut_obj_foreach(roles, i, max, key, role)
+	{
 		yyjson_mut_obj_remove_key(role, "completed");
 	}
 }
@@ -243,14 +245,16 @@ static void mend_counts(yyjson_mut_val *val)
 	yyjson_mut_val *key, *sub;
 
 	if (yyjson_mut_is_obj(val)) {
-		yyjson_mut_obj_foreach(val, i, max, key, sub) {
+		yyjson_mut_obj_foreach(val, i, max, key, sub)
+		{
 			if (yyjson_mut_equals_str(key, "replicas") && yyjson_mut_get_sint(sub) < 0)
 				yyjson_mut_set_int(sub, 1);
 			else
 				mend_counts(sub);
 		}
 	} else if (yyjson_mut_is_arr(val)) {
-		yyjson_mut_arr_foreach(val, i, max, sub) {
+		yyjson_mut_arr_foreach(val, i, max, sub)
+		{
 			mend_counts(sub);
 		}
 	}
@@ -292,7 +296,8 @@ struct object mutant_object(struct sim *s, const struct version *v)
 {
 	bool job = v->object.resource == RES_JOB;
 
-	if (job && (s->opt.mutant == MUTANT_LIMITLESS || s->opt.mutant == MUTANT_FORGETFUL || s->opt.mutant == MUTANT_BLIND))
+	if (job &&
+	    (s->opt.mutant == MUTANT_LIMITLESS || s->opt.mutant == MUTANT_FORGETFUL || s->opt.mutant == MUTANT_BLIND))
 		return spoilt_job(s, v);
 	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR)
 		return liar(s, v);
@@ -301,8 +306,8 @@ struct object mutant_object(struct sim *s, const struct version *v)
 
 void mutant_shown(struct sim *s, struct sim_job *job)
 {
-	if (s->opt.mutant == MUTANT_UNDEAD && job->now->record && job->now->record->outcome && s->mutant_create.r.name.n &&
-	    str_eq(s->mutant_create.owner_uid, job->uid))
+	if (s->opt.mutant == MUTANT_UNDEAD && job->now->record && job->now->record->outcome &&
+	    s->mutant_create.r.name.n && str_eq(s->mutant_create.owner_uid, job->uid))
 		link_submit_spoiled(s, &s->mutant_create);
 }
 

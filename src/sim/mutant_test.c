@@ -94,7 +94,7 @@ static void test_mutants(void **state)
 			broken = run(*state, seed, m, &step, why);
 		if (broken != mutant_breaks((enum mutant)m))
 			fail_msg("%s breaks %s, not %s (%s)", mutant_name((enum mutant)m), invariant_name(broken),
-				 invariant_name(mutant_breaks((enum mutant)m)), why);
+			         invariant_name(mutant_breaks((enum mutant)m)), why);
 		caught[broken] = true;
 	}
 	for (int i = 1; i < INV_COUNT_; i++)

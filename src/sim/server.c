@@ -1,8 +1,15 @@
 /* The simulated API server: what Kubernetes promises of the objects that we use. */
 #include "sim/sim.h"
 
-enum { HTTP_OK = 200, HTTP_CREATED = 201, HTTP_FORBIDDEN = 403, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409,
-       HTTP_INVALID = 422, HTTP_ERROR = 500 };
+enum {
+	HTTP_OK = 200,
+	HTTP_CREATED = 201,
+	HTTP_FORBIDDEN = 403,
+	HTTP_NOT_FOUND = 404,
+	HTTP_CONFLICT = 409,
+	HTTP_INVALID = 422,
+	HTTP_ERROR = 500
+};
 
 /* Kubernetes' times are whole seconds. */
 static msec whole(msec t)
@@ -18,13 +25,17 @@ static struct str next_rv(struct sim *s)
 static struct str next_uid(struct sim *s)
 {
 	return arena_printf(s->arena, "%08llx-0000-4000-8000-%012llx", (unsigned long long)(s->opt.seed & 0xffffffff),
-			    (unsigned long long)++s->uid);
+	                    (unsigned long long)++s->uid);
 }
 
 static struct meta new_meta(struct sim *s, struct str name, struct str owner_uid)
 {
-	return (struct meta){ .ns = STR("ml"), .name = name, .uid = next_uid(s), .rv = next_rv(s),
-			      .owner_uid = owner_uid, .created = whole(s->now) };
+	return (struct meta){ .ns = STR("ml"),
+		              .name = name,
+		              .uid = next_uid(s),
+		              .rv = next_rv(s),
+		              .owner_uid = owner_uid,
+		              .created = whole(s->now) };
 }
 
 /* Pods */
@@ -280,10 +291,12 @@ static void show_job(struct sim *s, struct sim_job *job, yyjson_mut_val *root, m
 	ASSERT(doc);
 	o->root = yyjson_doc_get_root(doc);
 	o->kind = job->kind;
-	o->meta = (struct meta){ .ns = STR("ml"), .name = job->name, .uid = job->uid,
-				 .rv = json_str(json_at(o->root, "metadata", "resourceVersion", NULL)),
-				 .created = job->now ? job->now->object.job->meta.created : whole(s->now),
-				 .deleted = deleted };
+	o->meta = (struct meta){ .ns = STR("ml"),
+		                 .name = job->name,
+		                 .uid = job->uid,
+		                 .rv = json_str(json_at(o->root, "metadata", "resourceVersion", NULL)),
+		                 .created = job->now ? job->now->object.job->meta.created : whole(s->now),
+		                 .deleted = deleted };
 	v->object = (struct object){ .resource = RES_JOB, .job = o };
 	v->job = job;
 	v->spec = job->spec;
@@ -299,10 +312,11 @@ static struct kind_job *read_spec(struct sim *s, const struct sim_job *job, yyjs
 	struct err e = ERR_INIT;
 
 	for (size_t i = s->specs.n; i-- > 0;)
-		if (s->specs.v[i].deleting == job->deleting && memcmp(&s->specs.v[i].wish, &job->wish, sizeof(job->wish)) == 0)
+		if (s->specs.v[i].deleting == job->deleting &&
+		    memcmp(&s->specs.v[i].wish, &job->wish, sizeof(job->wish)) == 0)
 			return s->specs.v[i].read;
 	spec = kind_read(s->kinds, kinds_by_id(s->kinds, job->kind),
-			 yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s))), STR_NONE, &e);
+	                 yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s))), STR_NONE, &e);
 	if (!spec)
 		BUG("%s", err_msg(&e));
 	*vec_push(s->arena, &s->specs) = (struct spec){ job->wish, job->deleting, spec };
@@ -451,7 +465,7 @@ static int patch_status(struct sim *s, struct sim_request *r, struct outcome *o)
 
 /* Requests */
 
-static int delete(struct sim *s, struct sim_request *r)
+static int delete (struct sim *s, struct sim_request *r)
 {
 	struct sim_pod *p = r->r.resource == RES_POD ? map_get(&s->pods, r->r.name) : NULL;
 	struct sim_service *v = r->r.resource == RES_SERVICE ? map_get(&s->services, r->r.name) : NULL;
@@ -575,7 +589,7 @@ void server_answer(struct sim *s, struct sim_request *r, struct outcome *o)
 			o->code = r->r.resource == RES_POD ? create_pod(s, r, o) : create_service(s, r, o);
 		break;
 	case VERB_DELETE:
-		o->code = delete(s, r);
+		o->code = delete (s, r);
 		break;
 	case VERB_PATCH:
 		o->code = patch(s, r);

@@ -7,7 +7,8 @@ static bool clean_wanted(const struct sim_pod *p, enum clean clean, enum phase o
 {
 	if (clean == CLEAN_NONE && outcome != PHASE_SUCCEEDED && outcome != PHASE_FAILED)
 		clean = CLEAN_RUNNING;
-	return clean == CLEAN_ALL || (clean == CLEAN_RUNNING && p->now.phase != POD_SUCCEEDED && p->now.phase != POD_FAILED);
+	return clean == CLEAN_ALL ||
+	       (clean == CLEAN_RUNNING && p->now.phase != POD_SUCCEEDED && p->now.phase != POD_FAILED);
 }
 
 static void settle_pod(struct sim *s, const struct sim_job *job, const struct sim_pod *p)
@@ -24,13 +25,14 @@ static void settle_pod(struct sim *s, const struct sim_job *job, const struct si
 	if (!role || p->now.index >= role->count) {
 		if (!r->outcome)
 			sim_broken(s, INV_SIBLING, "pod %.*s of %.*s is no replica any more", STR_F(p->now.meta.name),
-				   STR_F(job->name));
+			           STR_F(job->name));
 		return;
 	}
 	if (r->outcome ? clean_wanted(p, spec->clean, r->outcome)
-		       : p->now.generation < expected && !ranges_has(&rr->completed, p->now.index))
-		sim_broken(s, INV_SIBLING, "pod %.*s of %.*s (generation %lld of %lld) is still there", STR_F(p->now.meta.name),
-			   STR_F(job->name), (long long)p->now.generation, (long long)expected);
+	               : p->now.generation < expected && !ranges_has(&rr->completed, p->now.index))
+		sim_broken(s, INV_SIBLING, "pod %.*s of %.*s (generation %lld of %lld) is still there",
+		           STR_F(p->now.meta.name), STR_F(job->name), (long long)p->now.generation,
+		           (long long)expected);
 }
 
 /* Is there anybody whose success would end it? */
@@ -58,16 +60,18 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 			sim_broken(s, INV_STUCK, "%.*s has ended and outlives its time", STR_F(job->name));
 		if (!phase_final(r->phase))
 			sim_broken(s, INV_STUCK, "%.*s has ended (%s) and is still %s", STR_F(job->name),
-				   phase_name(r->outcome), phase_name(r->phase));
+			           phase_name(r->outcome), phase_name(r->phase));
 	} else if (spec->problems.errors) {
 		if (r->phase != PHASE_INVALID && !r->start)
-			sim_broken(s, INV_ORACLE, "%.*s is invalid and shows %s", STR_F(job->name), phase_name(r->phase));
+			sim_broken(s, INV_ORACLE, "%.*s is invalid and shows %s", STR_F(job->name),
+			           phase_name(r->phase));
 	} else if (spec->suspend) {
 		if (r->phase != PHASE_SUSPENDED)
-			sim_broken(s, INV_ORACLE, "%.*s is suspended and shows %s", STR_F(job->name), phase_name(r->phase));
+			sim_broken(s, INV_ORACLE, "%.*s is suspended and shows %s", STR_F(job->name),
+			           phase_name(r->phase));
 	} else if (can_end(job)) {
 		sim_broken(s, INV_STUCK, "%.*s does not end: %s, %.*s", STR_F(job->name), phase_name(r->phase),
-			   STR_F(r->reason));
+		           STR_F(r->reason));
 	}
 }
 

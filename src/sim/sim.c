@@ -225,7 +225,8 @@ static void rest(struct sim *s)
 	settle_check(s);
 }
 
-bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally, struct arena *memory)
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally,
+             struct arena *memory)
 {
 	arena_reset(memory);
 	*s = (struct sim){ .opt = *opt, .kinds = kinds, .tally = tally, .now = epoch, .arena = memory };

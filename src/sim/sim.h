@@ -21,9 +21,9 @@
 
 enum {
 	SIM_NODES = 8,
-	SIM_STABLE = 3,  /* the first of them never fail: jobs with a known end run there */
-	SIM_JOBS = 6,    /* that users like to have around */
-	SIM_NAMES = 9,   /* that they give their jobs */
+	SIM_STABLE = 3, /* the first of them never fail: jobs with a known end run there */
+	SIM_JOBS = 6,   /* that users like to have around */
+	SIM_NAMES = 9,  /* that they give their jobs */
 	SIM_ROLES = 4,
 	SIM_GRACE = 30,
 	STREAM_REPLAY = 4,
@@ -64,13 +64,13 @@ enum script {
 
 /* What users say of a job; rendered to a manifest of its kind. */
 struct wish {
-	size_t kind;          /* row of the table in manifest.c */
+	size_t kind; /* row of the table in manifest.c */
 	int32_t counts[SIM_ROLES];
 	enum restart_policy restart;
 	bool restart_said;
 	enum scope scope;
 	bool scope_said;
-	int32_t limit;        /* -1: not said */
+	int32_t limit;                     /* -1: not said */
 	int32_t time_limit, deadline, ttl; /* -1: not said */
 	enum clean clean;
 	bool clean_said;
@@ -79,7 +79,7 @@ struct wish {
 	bool suspend, invalid, init, tensorboard;
 	const char *annotation; /* NULL, Preempted, Failed, NodeFail */
 	enum script script;
-	int32_t flaky;        /* generations in which it fails */
+	int32_t flaky; /* generations in which it fails */
 };
 
 struct version;
@@ -97,42 +97,52 @@ struct sim_job {
 	struct wish wish;
 	bool exists, deleting, collecting;
 	int64_t generation;
-	struct version *now;    /* as the server has it */
-	struct version *known;  /* the newest that the operator of today was shown */
-	struct sim_pod *pods;   /* all that exist and name it as their owner */
+	struct version *now;   /* as the server has it */
+	struct version *known; /* the newest that the operator of today was shown */
+	struct sim_pod *pods;  /* all that exist and name it as their owner */
 	struct sim_service *services;
-	int32_t failures;       /* pods that ended in a way that may be counted */
-	bool flaky_done;        /* the flaky replica has ended well */
-	bool refuse;            /* the server takes none of its pods: 422 */
-	msec status_refused;    /* … nor its status until then */
-	struct kind_job *spec;  /* as the kinds read it; of this generation */
+	int32_t failures;      /* pods that ended in a way that may be counted */
+	bool flaky_done;       /* the flaky replica has ended well */
+	bool refuse;           /* the server takes none of its pods: 422 */
+	msec status_refused;   /* … nor its status until then */
+	struct kind_job *spec; /* as the kinds read it; of this generation */
 	struct sim_job *next;
 };
 
 /* What watchers are shown: an immutable state of an object. */
 struct version {
 	struct object object;
-	struct sim_job *job;    /* of a job */
+	struct sim_job *job; /* of a job */
 	struct kind_job *spec;
 	struct record *record;
 	uint64_t seq;
 };
 
-enum pod_stage { STAGE_NEW, STAGE_BOUND, STAGE_ADMITTED, STAGE_STARTING, STAGE_UP, STAGE_RUNNING, STAGE_ENDED, STAGE_STOPPING, STAGE_GONE };
+enum pod_stage {
+	STAGE_NEW,
+	STAGE_BOUND,
+	STAGE_ADMITTED,
+	STAGE_STARTING,
+	STAGE_UP,
+	STAGE_RUNNING,
+	STAGE_ENDED,
+	STAGE_STOPPING,
+	STAGE_GONE
+};
 
 struct sim_pod {
 	struct pod now;
 	struct container containers[2];
-	bool labelled;        /* carries our labels: the watch selects on them */
+	bool labelled; /* carries our labels: the watch selects on them */
 	bool foreign;
-	bool late;            /* made by a request of an operator that is no more */
+	bool late; /* made by a request of an operator that is no more */
 	struct sim_job *job;
 	struct sim_node *on;
 	enum pod_stage stage;
 	struct sim_event *timer;
-	size_t role;          /* row among its kind's roles */
-	bool counted;         /* one of its job's failures */
-	bool stuck;           /* cannot start for a long time */
+	size_t role;  /* row among its kind's roles */
+	bool counted; /* one of its job's failures */
+	bool stuck;   /* cannot start for a long time */
 	struct version *version;
 	struct sim_pod *next, *prev; /* of its job */
 };
@@ -154,21 +164,21 @@ struct sim_node {
 
 struct sim_request {
 	struct request r;
-	struct link *link;   /* NULL: whoever sent it is no more */
+	struct link *link; /* NULL: whoever sent it is no more */
 	/* Of a create's body. */
 	struct pod pod;
 	struct service service;
 	size_t n_containers;
 	struct str owner_uid;
 	bool init;
-	const char *fault;   /* body that cannot be taken */
+	const char *fault; /* body that cannot be taken */
 	bool lose_reply, hoarded;
-	int inject;          /* answered with this code instead; 0: carried out */
-	int inject_after;    /* … though carried out */
+	int inject;       /* answered with this code instead; 0: carried out */
+	int inject_after; /* … though carried out */
 	struct outcome outcome;
 	struct version *answered, *version; /* what the answer holds */
-	struct sim_event *timer; /* its arrival; NULL: it has arrived */
-	struct sim_request *next, *prev; /* in flight */
+	struct sim_event *timer;            /* its arrival; NULL: it has arrived */
+	struct sim_request *next, *prev;    /* in flight */
 };
 
 enum event_type {
@@ -177,7 +187,7 @@ enum event_type {
 	EV_WATCH,
 	EV_LIST,
 	EV_OPERATOR,
-	EV_START,   /* an operator starts */
+	EV_START, /* an operator starts */
 	EV_POD,
 	EV_NODE,
 	EV_USERS,
@@ -202,10 +212,10 @@ struct item {
 };
 
 struct stream {
-	bool on;       /* listed, and told of what follows */
+	bool on; /* listed, and told of what follows */
 	VEC(struct item) items;
 	size_t head;
-	msec stalled;  /* nothing is delivered before */
+	msec stalled; /* nothing is delivered before */
 	struct item last[STREAM_REPLAY];
 	size_t n_last;
 	struct sim_event *timer, *relist;
@@ -216,7 +226,7 @@ struct link {
 	struct cluster cluster; /* first */
 	struct sim *sim;
 	bool dead;
-	struct operator *op;
+	struct operator* op;
 	struct stream streams[RES_COUNT];
 	struct sim_event *wake;
 	/* What is being delivered. */
@@ -244,22 +254,22 @@ struct sim {
 	struct clock clock;
 	struct kinds *kinds;
 	struct tally *tally;
-	bool quiet;          /* faults have stopped */
+	bool quiet; /* faults have stopped */
 
 	uint64_t rv, uid;
 	struct map jobs_by_name, jobs_by_uid; /* sim_job */
 	struct sim_job *all_jobs;
-	VEC(struct spec) specs; /* all that were read */
-	size_t n_jobs;       /* that exist */
+	VEC(struct spec) specs;    /* all that were read */
+	size_t n_jobs;             /* that exist */
 	struct map pods, services; /* by name */
 	struct sim_node nodes[SIM_NODES];
 	msec quota_until, webhook_until;
 	size_t n_foreign;
 
-	struct link *link;   /* the operator of today; NULL: there is none */
+	struct link *link; /* the operator of today; NULL: there is none */
 	struct sim_request *in_flight;
 	struct sim_event *users, *faults, *start;
-	msec last_write;     /* of an operator */
+	msec last_write; /* of an operator */
 
 	enum invariant broken;
 	char why[512];
@@ -271,17 +281,18 @@ struct sim {
 
 /* sim.c: runs one seed. False: an invariant was broken (s->broken, s->why, s->step). The memory of the
    run is MEMORY's, which is emptied first. */
-bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally, struct arena *memory);
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally,
+             struct arena *memory);
 void sim_release(struct sim *s);
 struct sim_event *sim_at(struct sim *s, msec at, enum event_type type, void *what);
 void sim_move(struct sim *s, struct sim_event *ev, msec at);
 void sim_cancel(struct sim *s, struct sim_event *ev);
 void sim_broken(struct sim *s, enum invariant which, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void sim_trace_line(struct sim *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
-#define TRACE(s, ...) \
-	do { \
-		if ((s)->opt.trace) \
-			sim_trace_line((s), __VA_ARGS__); \
+#define TRACE(s, ...)                                                                                                  \
+	do {                                                                                                           \
+		if ((s)->opt.trace)                                                                                    \
+			sim_trace_line((s), __VA_ARGS__);                                                              \
 	} while (0)
 /* True in one of N cases, never when all is quiet. */
 bool sim_chance(struct sim *s, uint64_t n);
@@ -349,7 +360,8 @@ bool manifest_chief(const struct wish *w, size_t role, int32_t index);
 bool manifest_flaky(const struct wish *w, size_t role, int32_t index);
 struct wish manifest_wish(struct sim *s);
 /* The whole object but for its status. */
-yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct str rv, msec deleted, yyjson_mut_doc *doc);
+yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct str rv, msec deleted,
+                                yyjson_mut_doc *doc);
 
 /* check.c */
 void check_create(struct sim *s, const struct sim_request *r);

@@ -6,7 +6,8 @@ static const char *const hit_names[] = {
 #undef X
 };
 
-static const char *const script_names[] = { "anything", "all goes well", "one replica fails first", "chief fails for good" };
+static const char *const script_names[] = { "anything", "all goes well", "one replica fails first",
+	                                    "chief fails for good" };
 
 static bool row(FILE *out, const char *mark, const char *what, const char *name, uint64_t n)
 {
@@ -26,7 +27,7 @@ bool tally_print(const struct tally *t, FILE *out, const char *mark)
 		all &= row(out, mark, "ending", phase_name((enum phase)i), t->endings[i]);
 	for (size_t i = 0; i < ARRAY_LEN(script_names); i++)
 		all &= row(out, mark, "job", script_names[i], t->scripts[i]);
-	fprintf(out, "%s  jobs %llu, pods %llu, writes %llu\n", mark, (unsigned long long)t->jobs, (unsigned long long)t->pods,
-		(unsigned long long)t->writes);
+	fprintf(out, "%s  jobs %llu, pods %llu, writes %llu\n", mark, (unsigned long long)t->jobs,
+	        (unsigned long long)t->pods, (unsigned long long)t->writes);
 	return all;
 }

@@ -5,57 +5,57 @@
 #include "base/util.h"
 #include "job/record.h"
 
-#define TALLY_FAULTS(X) \
-	X(WATCH_STALLED, "watch stalled") \
-	X(WATCH_REPEATED, "watch events repeated") \
-	X(WATCH_DROPPED, "watch dropped, list anew") \
-	X(WATCH_EXPIRED, "watch expired (410)") \
-	X(CONFLICT, "conflict (409)") \
-	X(EXISTS, "already exists (409)") \
-	X(THROTTLED, "too many requests (429)") \
-	X(SERVER_ERROR, "server error (5xx)") \
-	X(LOST_DONE, "reply lost, done") \
-	X(LOST_UNDONE, "reply lost, not done") \
-	X(LOST_LATE, "reply lost, done later") \
-	X(CRASH, "operator crash") \
-	X(LEADER, "leader change") \
-	X(LATE_WRITE, "late write of a former operator") \
-	X(NODE_SHORT, "node not ready, short") \
-	X(NODE_LONG, "node not ready, long") \
-	X(NODE_GONE, "node gone") \
-	X(NODE_TAINT, "node out of service") \
-	X(OUTAGE, "most nodes not ready") \
-	X(QUOTA, "quota (403)") \
-	X(WEBHOOK, "webhook failure (500)") \
-	X(INVALID_CHILD, "child refused (422)") \
-	X(INVALID_STATUS, "status refused (422)") \
-	X(FOREIGN, "name taken by somebody else") \
-	X(IMPOSTOR, "foreign pod with our labels") \
-	X(EVICTED, "pod evicted") \
-	X(REJECTED, "pod rejected by the kubelet") \
-	X(POD_DELETED, "pod deleted by a user") \
-	X(UNLABELLED, "labels removed") \
-	X(IMAGE, "image cannot be pulled") \
-	X(INIT, "init container fails") \
-	X(EXIT_PERMANENT, "exit 1-127") \
-	X(EXIT_RETRY, "exit 128-255") \
-	X(OOM, "OOMKilled") \
-	X(SIGTERM_ZERO, "exit 0 after SIGTERM") \
-	X(JOB_DELETED, "job deleted") \
-	X(JOB_FOREGROUND, "job deleted in the foreground") \
-	X(JOB_AGAIN, "job made again under its name") \
-	X(RESIZED, "count edited") \
-	X(SUSPENDED, "suspended") \
-	X(RESUMED, "resumed") \
-	X(SPOILT, "edited to be invalid") \
-	X(MENDED, "mended") \
+#define TALLY_FAULTS(X)                                                                                                \
+	X(WATCH_STALLED, "watch stalled")                                                                              \
+	X(WATCH_REPEATED, "watch events repeated")                                                                     \
+	X(WATCH_DROPPED, "watch dropped, list anew")                                                                   \
+	X(WATCH_EXPIRED, "watch expired (410)")                                                                        \
+	X(CONFLICT, "conflict (409)")                                                                                  \
+	X(EXISTS, "already exists (409)")                                                                              \
+	X(THROTTLED, "too many requests (429)")                                                                        \
+	X(SERVER_ERROR, "server error (5xx)")                                                                          \
+	X(LOST_DONE, "reply lost, done")                                                                               \
+	X(LOST_UNDONE, "reply lost, not done")                                                                         \
+	X(LOST_LATE, "reply lost, done later")                                                                         \
+	X(CRASH, "operator crash")                                                                                     \
+	X(LEADER, "leader change")                                                                                     \
+	X(LATE_WRITE, "late write of a former operator")                                                               \
+	X(NODE_SHORT, "node not ready, short")                                                                         \
+	X(NODE_LONG, "node not ready, long")                                                                           \
+	X(NODE_GONE, "node gone")                                                                                      \
+	X(NODE_TAINT, "node out of service")                                                                           \
+	X(OUTAGE, "most nodes not ready")                                                                              \
+	X(QUOTA, "quota (403)")                                                                                        \
+	X(WEBHOOK, "webhook failure (500)")                                                                            \
+	X(INVALID_CHILD, "child refused (422)")                                                                        \
+	X(INVALID_STATUS, "status refused (422)")                                                                      \
+	X(FOREIGN, "name taken by somebody else")                                                                      \
+	X(IMPOSTOR, "foreign pod with our labels")                                                                     \
+	X(EVICTED, "pod evicted")                                                                                      \
+	X(REJECTED, "pod rejected by the kubelet")                                                                     \
+	X(POD_DELETED, "pod deleted by a user")                                                                        \
+	X(UNLABELLED, "labels removed")                                                                                \
+	X(IMAGE, "image cannot be pulled")                                                                             \
+	X(INIT, "init container fails")                                                                                \
+	X(EXIT_PERMANENT, "exit 1-127")                                                                                \
+	X(EXIT_RETRY, "exit 128-255")                                                                                  \
+	X(OOM, "OOMKilled")                                                                                            \
+	X(SIGTERM_ZERO, "exit 0 after SIGTERM")                                                                        \
+	X(JOB_DELETED, "job deleted")                                                                                  \
+	X(JOB_FOREGROUND, "job deleted in the foreground")                                                             \
+	X(JOB_AGAIN, "job made again under its name")                                                                  \
+	X(RESIZED, "count edited")                                                                                     \
+	X(SUSPENDED, "suspended")                                                                                      \
+	X(RESUMED, "resumed")                                                                                          \
+	X(SPOILT, "edited to be invalid")                                                                              \
+	X(MENDED, "mended")                                                                                            \
 	X(ANNOTATED, "end asked for by annotation")
 
 enum hit {
 #define X(name, text) HIT_##name,
 	TALLY_FAULTS(X)
 #undef X
-	HIT_COUNT
+		HIT_COUNT
 };
 
 struct tally {

@@ -42,7 +42,8 @@ static void new_job(struct sim *s)
 	/* A name that others have taken, where names can be foreseen. */
 	if (w.script == SCRIPT_WILD && manifest_plain_names(w.kind) && rng_one_in(&s->rng, 4) && !s->n_foreign) {
 		s->tally->hits[HIT_FOREIGN]++;
-		server_foreign_pod(s, arena_printf(s->arena, "%s-%.*s-0", manifest_role_name(w.kind, 1), STR_F(name)), NULL);
+		server_foreign_pod(s, arena_printf(s->arena, "%s-%.*s-0", manifest_role_name(w.kind, 1), STR_F(name)),
+		                   NULL);
 	}
 	make(s, &w, name);
 }
@@ -194,8 +195,8 @@ void users_act(struct sim *s)
 static bool name_shared(const struct sim *s, const struct sim_job *job)
 {
 	for (const struct sim_job *j = s->all_jobs; j; j = j->next)
-		if (j != job && j->exists && manifest_plain_names(j->wish.kind) && manifest_plain_names(job->wish.kind) &&
-		    str_eq(j->name, job->name))
+		if (j != job && j->exists && manifest_plain_names(j->wish.kind) &&
+		    manifest_plain_names(job->wish.kind) && str_eq(j->name, job->name))
 			return true;
 	return false;
 }
