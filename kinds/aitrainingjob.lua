@@ -139,12 +139,17 @@ local WORDS = {
   TimedOut = "Timeout", Preempted = "Preempted", NodeFailed = "NodeFail",
 }
 
+-- A restart that waits for old pods to go is Terminating first.
+local function word_of(st, phase)
+  return phase == "Restarting" and st.draining and "Terminating" or WORDS[phase] or ""
+end
+
 -- One condition for each of its phases; the present one is True.
 local function conditions(st)
   local result, seen = list(), {}
   for i = #st.history, 1, -1 do
     local span = st.history[i]
-    local word = WORDS[span.phase]
+    local word = span.left and WORDS[span.phase] or word_of(st, span.phase)
     if not seen[word] then
       seen[word] = true
       table.insert(result, 1, {
@@ -175,7 +180,7 @@ local function status(job, st)
     end
   end
   return {
-    phase = WORDS[st.phase] or "", conditions = conditions(st), replicaStatuses = replicas,
+    phase = word_of(st, st.phase), conditions = conditions(st), replicaStatuses = replicas,
     RestartCount = restarts, RestartReplicaName = waiting,
     startTime = st.start, startRunningTime = st.running, endTime = st.ended,
   }
