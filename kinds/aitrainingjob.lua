@@ -33,7 +33,7 @@ local function read_role(name, r)
     },
     default = { restart = { policy = "Never", scope = "Job", limit = -1 }, complete = "All", fail = "Any" },
     fields = {
-      count = "replicas", min = "minReplicas", max = "maxReplicas", ["restart.policy"] = "restartPolicy",
+      name = "", count = "replicas", min = "minReplicas", max = "maxReplicas", ["restart.policy"] = "restartPolicy",
       ["restart.scope"] = "restartScope", ["restart.limit"] = "restartLimit",
       complete = "completePolicy", fail = "failPolicy",
     },

@@ -13,10 +13,10 @@ static struct str spot_key(const struct spot *s, struct arena *a)
 
 struct str place_path(struct place at, struct str key, struct arena *a)
 {
-	struct str own = json_str(json_get_str(at.fields, key));
+	yyjson_val *own = json_get_str(at.fields, key);
 
-	if (own.n)
-		key = own;
+	if (yyjson_is_str(own))
+		key = json_str(own);
 	if (!key.n)
 		return at.path;
 	return arena_printf(a, "%.*s.%.*s", STR_F(at.path), STR_F(key));

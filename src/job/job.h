@@ -159,7 +159,7 @@ struct job_identity {
  *
  * name, count and template must be there. "fields" is optional and says what the kind calls things
  * below "path" (for the job: below "spec"), so that messages name the user's field:
- * {"count": "replicas", "restart.policy": "restartPolicy"}.
+ * {"count": "replicas", "restart.policy": "restartPolicy"}; "" is the place itself, where a map's key is the name.
  *
  * POLICY is the user's spec.policy (or NULL) and POLICY_PATH where it stands, ANNOTATIONS the
  * object's (or NULL). Everything that is wrong is put into the job's problems; the job is returned
