@@ -203,6 +203,7 @@ static const struct schema *unknown_field(struct schema_read *r, const struct sc
 struct given {
 	yyjson_val *val;
 	struct str spelling;
+	bool guessed; /* a misspelt key: the right one takes its place */
 };
 
 /* Which value each field has; RET has one place for each field. */
@@ -216,6 +217,7 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 		struct str key = json_str(k);
 		yyjson_val *v = yyjson_obj_iter_get_val(k);
 		const struct schema *f = field_of(s, key);
+		bool guessed = !f;
 		struct given *g;
 
 		if (yyjson_is_null(v) || (skipped.n && str_eq(key, skipped)))
@@ -226,12 +228,12 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 				continue;
 		}
 		g = &ret[f - s->fields];
-		if (g->val) {
+		if (g->val && !g->guessed) {
 			problem_error(r->p, path_key(r->a, path, key), "the same field is there already as `%.*s`",
 			              STR_F(g->spelling));
 			continue;
 		}
-		*g = (struct given){ v, key };
+		*g = (struct given){ v, key, guessed };
 	}
 }
 
