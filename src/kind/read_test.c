@@ -147,7 +147,7 @@ static const struct {
 	{ AI_HEAD "spec: {completePolicy: Rank0, replicaSpecs: {a: {" P "}}}",
 	  "error spec.completePolicy: must be Any or All, found \"Rank0\"\n" },
 	{ AI_HEAD "spec: {replicaSpecs: {my-role: {" P "}, my/role: {" P "}}}",
-	  "error spec.replicaSpecs.my/role.name: role \"my/role\" is there already, as \"my-role\" at "
+	  "error spec.replicaSpecs.my/role: role \"my/role\" is there already, as \"my-role\" at "
 	  "spec.replicaSpecs.my-role\n" },
 	{ AI_HEAD "spec: {replicaSpecs: {my-role: {" P "}, my--role: {" P "}, my/-role: {" P "}}}", NULL },
 	{ AI_HEAD "spec: {replicaSpecs: {a/b: {" P "}, a+b: {" P "}}}", NULL },

@@ -175,7 +175,7 @@ static void test_aitrainingjob(void **state)
 	roles[0].now = (struct counts){ 1, 2, 3, 4, 5, 6, 7 };
 	expect_own("{\"RestartCount\":{\"Trainer\":2,\"ps\":0},\"RestartReplicaName\":\"Trainer\",\"endTime\":\"2026-"
 	           "01-01T01:00:00Z\","
-	           "\"phase\":\"Restarting\",\"replicaStatuses\":{\"Trainer\":{\"active\":3,\"failed\":5,\"pending\":1,"
+	           "\"phase\":\"Terminating\",\"replicaStatuses\":{\"Trainer\":{\"active\":3,\"failed\":5,\"pending\":1,"
 	           "\"restarting\":6,"
 	           "\"scheduled\":2,\"succeeded\":4},\"ps\":{}},\"startRunningTime\":\"2026-01-01T00:01:00Z\","
 	           "\"startTime\":\"2026-01-01T00:00:00Z\"}");
