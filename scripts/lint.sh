@@ -20,8 +20,10 @@ for check; do
     ;;
   tidy)
     CC=clang scripts/build.sh build-clang || rc=1
+    # Tests are compiled with all warnings; to analyze them as well takes longer than it is worth.
     # shellcheck disable=SC2086 # a list of our files
-    printf '%s\n' $sources | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build-clang 2>/dev/null || rc=1
+    printf '%s\n' $sources | grep -v '_test\.c$\|^test/\|/testing\.c$' |
+      xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build-clang 2>/dev/null || rc=1
     ;;
   cppcheck)
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \

@@ -11,7 +11,7 @@ void bench_result(const char *what, double measured, enum better better, double 
 /* Something could not be measured: that is a miss, too. */
 void bench_broken(const char *what, const char *why);
 
-/* Seconds on a clock that only goes forward. */
+/* Seconds of processor time that this process has used: what else runs on the machine does not count. */
 double bench_now(void);
 
 void bench_plan(void);

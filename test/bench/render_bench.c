@@ -35,9 +35,13 @@ struct run {
 	double megabytes;
 };
 
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
 static struct run run(const char *dljob, const char *manifest)
 {
-	double start = bench_now();
 	struct rusage usage;
 	struct run r = { .status = -1 };
 	pid_t pid = fork();
@@ -51,7 +55,7 @@ static struct run run(const char *dljob, const char *manifest)
 	}
 	if (pid < 0 || wait4(pid, &r.status, 0, &usage) != pid)
 		return r;
-	r.seconds = bench_now() - start;
+	r.seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
 	r.megabytes = (double)usage.ru_maxrss / 1024;
 	return r;
 }
