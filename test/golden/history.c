@@ -156,6 +156,30 @@ static void do_vanish(struct stage *s, yyjson_val *value)
 	each_replica(s, value, vanish);
 }
 
+/* Ended so, and deleted before anybody looked. */
+static void do_lost(struct stage *s, yyjson_val *value)
+{
+	yyjson_obj_iter it = yyjson_obj_iter_with(value);
+	yyjson_val *k;
+
+	do_exit(s, value);
+	while ((k = yyjson_obj_iter_next(&it)))
+		each_replica(s, k, vanish);
+}
+
+/* What the control plane wants to go ends by a signal. */
+static void disrupt(struct stage *s, struct stage_pod *p)
+{
+	p->pod.disrupted = true;
+	for (size_t i = 0; i < p->pod.n_containers; i++)
+		end_container(s, p, &p->containers[i], 143, STR_NONE);
+}
+
+static void do_disrupt(struct stage *s, yyjson_val *value)
+{
+	each_replica(s, value, disrupt);
+}
+
 static void leave(struct stage *s, struct stage_pod *p)
 {
 	(void)s;
@@ -255,9 +279,13 @@ static const struct {
 	const char *name;
 	void (*fn)(struct stage *s, yyjson_val *value);
 } events[] = {
-	{ "schedule", do_schedule }, { "run", do_run },       { "exit", do_exit },   { "oom", do_oom },
-	{ "evict", do_evict },       { "vanish", do_vanish }, { "leave", do_leave }, { "nodeFail", do_node_fail },
-	{ "wait", do_wait },         { "pass", do_pass },     { "edit", do_edit },   { "annotate", do_annotate },
+	{ "lost", do_lost },         { "disrupt", do_disrupt },
+	{ "schedule", do_schedule }, { "run", do_run },
+	{ "exit", do_exit },         { "oom", do_oom },
+	{ "evict", do_evict },       { "vanish", do_vanish },
+	{ "leave", do_leave },       { "nodeFail", do_node_fail },
+	{ "wait", do_wait },         { "pass", do_pass },
+	{ "edit", do_edit },         { "annotate", do_annotate },
 	{ "suspend", do_suspend },
 };
 
@@ -357,33 +385,47 @@ static void see_status(struct stage *s, struct str path, yyjson_val *want)
 	compare(s->g, path, want, yyjson_doc_get_root(s->status), COMPARE_SUBSET);
 }
 
-/* {trainer-0: {labels: {…}, env: {…}}}: what a pod that exists was told; env is that of its first container. */
+/* {trainer-0: {labels: {…}, env: {…}, image: …}}: what a pod that exists was told; env and image are those of
+   its first container. */
+static void see_env(struct stage *s, struct str path, yyjson_val *want, yyjson_val *container)
+{
+	yyjson_obj_iter it = yyjson_obj_iter_with(want);
+	yyjson_val *name;
+
+	while ((name = yyjson_obj_iter_next(&it))) {
+		yyjson_arr_iter env = yyjson_arr_iter_with(json_get(container, "env"));
+		yyjson_val *v, *got = NULL;
+
+		while ((v = yyjson_arr_iter_next(&env)))
+			if (str_eq(json_str(json_get(v, "name")), json_str(name)))
+				got = json_get(v, "value");
+		compare(s->g, key_path(s->g, path, json_str(name)), yyjson_obj_iter_get_val(name), got, COMPARE_EXACT);
+	}
+}
+
 static void see_told(struct stage *s, struct str path, yyjson_val *want)
 {
-	static const char *const known[] = { "labels", "env", NULL };
+	static const char *const known[] = { "labels", "env", "image", NULL };
 	yyjson_obj_iter it = yyjson_obj_iter_with(want);
 	yyjson_val *k;
 
 	while ((k = yyjson_obj_iter_next(&it))) {
 		struct stage_pod *p = stage_pod(s, json_str(k));
 		struct str at = key_path(s->g, path, json_str(k));
-		yyjson_val *said = yyjson_obj_iter_get_val(k), *pod = p ? yyjson_doc_get_root(p->doc) : NULL, *name;
-		yyjson_obj_iter vars = yyjson_obj_iter_with(json_get(said, "env"));
+		yyjson_val *said = yyjson_obj_iter_get_val(k), *pod = p ? yyjson_doc_get_root(p->doc) : NULL;
+		yyjson_val *first = yyjson_arr_get(json_at(pod, "spec", "containers", NULL), 0);
 
 		if (!keys_known(s->g, at, said, known))
 			continue;
-		compare(s->g, key_path(s->g, at, STR("labels")), json_get(said, "labels"),
-		        json_get(said, "labels") ? json_at(pod, "metadata", "labels", NULL) : NULL, COMPARE_SUBSET);
-		while ((name = yyjson_obj_iter_next(&vars))) {
-			yyjson_val *c = yyjson_arr_get(json_at(pod, "spec", "containers", NULL), 0), *v, *got = NULL;
-			yyjson_arr_iter env = yyjson_arr_iter_with(json_get(c, "env"));
-
-			while ((v = yyjson_arr_iter_next(&env)))
-				if (str_eq(json_str(json_get(v, "name")), json_str(name)))
-					got = json_get(v, "value");
-			compare(s->g, key_path(s->g, at, json_str(name)), yyjson_obj_iter_get_val(name), got,
-			        COMPARE_EXACT);
-		}
+		if (!pod)
+			differ(s->g, at, "there is no such pod");
+		if (json_get(said, "labels"))
+			compare(s->g, key_path(s->g, at, STR("labels")), json_get(said, "labels"),
+			        json_at(pod, "metadata", "labels", NULL), COMPARE_SUBSET);
+		if (json_get(said, "image"))
+			compare(s->g, key_path(s->g, at, STR("image")), json_get(said, "image"),
+			        json_get(first, "image"), COMPARE_EXACT);
+		see_env(s, key_path(s->g, at, STR("env")), json_get(said, "env"), first);
 	}
 }
 

@@ -101,10 +101,9 @@ static void test_variables(void **state)
 
 static void test_problems(void **state)
 {
-	static const char head[] =
-		"uid: u\nmanifest: {apiVersion: mpba.fbk.eu/v1, kind: TFJob, metadata: {name: a},"
-		" spec: [{replicas: -1, replicaType: ps, template: &t {spec: {containers: [{name: c,"
-		" image: i}]}}}, {replicas: 1, replicaType: worker, template: *t}]}\n";
+	static const char head[] = "uid: u\nmanifest: {apiVersion: mpba.fbk.eu/v1, kind: TFJob, metadata: {name: a},"
+				   " spec: [{replicas: -1, replicaType: ps, template: &t {spec: {containers: [{name: c,"
+				   " image: i}]}}}, {replicas: 1, replicaType: worker, template: *t}]}\n";
 	struct arena a = ARENA_INIT;
 
 	(void)state;
@@ -139,9 +138,11 @@ static void test_history(void **state)
 	check(MANIFEST "history: [{run: all, absent: [phase]}]\n", "status.phase is there");
 	check(MANIFEST "history: [{run: all, says: nonsense}]\n", "nonsense");
 	check(MANIFEST "history: [{run: all, deleted: true}]\n", "the job is not deleted");
-	check(MANIFEST "history: [{run: all, told: {worker-0: {env: {X: z}}}}]\n", "told.worker-0.X");
+	check(MANIFEST "history: [{run: all, told: {worker-0: {env: {X: z}}}}]\n", "told.worker-0.env.X");
 	check(MANIFEST "history: [{run: all, told: {worker-0: {labels: {job_name: b}}}}]\n",
 	      "told.worker-0.labels.job_name");
+	check(MANIFEST "history: [{run: all, told: {worker-0: {image: j}}}]\n", "told.worker-0.image");
+	check(MANIFEST "history: [{run: all, told: {worker-1: {}}}]\n", "told.worker-1: there is no such pod");
 	check(MANIFEST "history: [{run: all, told: {worker-0: {envs: {X: z}}}}]\n", "told.worker-0.envs");
 }
 
