@@ -31,7 +31,7 @@ struct search {
 
 static unsigned char byte(struct search *s)
 {
-	if (s->p >= s->end) {
+	if (!s->p || s->p >= s->end) {
 		s->broken = true;
 		return 0;
 	}

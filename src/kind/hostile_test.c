@@ -91,8 +91,10 @@ static void all_of(struct kinds *k, const struct kind *kind, yyjson_val *object,
 	struct kind_job *kj = kind_read(k, kind, object, STR("11111111-2222"), &e);
 	const struct job *job;
 
-	if (!kj)
+	if (!kj) {
 		fail_msg("%s", err_msg(&e));
+		return;
+	}
 	job = kind_job(kj);
 	buf_put(out, problems_line(&job->problems, &a));
 	for (size_t i = 0; job->problems.errors == 0 && i < job->n_roles; i++) {

@@ -17,6 +17,11 @@
 	"img}]}}},\n"                                                                                                  \
 	"  ps: {template: {spec: {containers: [{name: aitj-a, image: img}]}}}}}"
 
+/* A role without a name. */
+static const char nameless[] =
+	"apiVersion: elasticdeeplearning.ai/v1\nkind: AITrainingJob\nmetadata: {name: demo}\n"
+	"spec: {replicaSpecs: {'': {template: {spec: {containers: [{name: aitj-a, image: img}]}}}}}";
+
 /* 2026-01-01T00:00:00Z */
 enum { YEAR = 1767225600 };
 
@@ -259,9 +264,7 @@ static void test_invalid_job(void **state)
 		"apiVersion: mpba.fbk.eu/v1\nkind: MXJob\nmetadata: {name: demo}\nspec: {}",
 		"apiVersion: mpba.fbk.eu/v1\nkind: TFJob\nmetadata: {name: demo}\nspec: {}",
 		"apiVersion: elasticdeeplearning.ai/v1\nkind: AITrainingJob\nmetadata: {name: demo}\nspec: []",
-		/* A role without a name. */
-		"apiVersion: elasticdeeplearning.ai/v1\nkind: AITrainingJob\nmetadata: {name: demo}\n"
-		"spec: {replicaSpecs: {'': {template: {spec: {containers: [{name: aitj-a, image: img}]}}}}}",
+		nameless,
 	};
 
 	(void)state;
@@ -303,8 +306,10 @@ static void test_adopt(void **state)
 
 		fixture_read(&f, old[i].yaml);
 		got = kind_adopt(f.job, yyjson_doc_get_root(doc), &a, &f.e);
-		if (!got)
+		if (!got) {
 			fail_msg("%s: %s", old[i].status, err_msg(&f.e));
+			return;
+		}
 		assert_int_equal(got->outcome, old[i].phase);
 		assert_true(str_eqc(got->reason, old[i].reason));
 		if (strstr(old[i].status, "Trainer"))
