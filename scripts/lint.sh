@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- clang tidy cppcheck shell
 
 sources=$(git ls-files 'src/*.c' 'test/*.c')
+# Tests are compiled with all warnings; to analyze them as well takes longer than it is worth.
+analyzed=$(printf '%s\n' "$sources" | grep -v '_test\.c$\|^test/\|/testing\.c$')
 failed=
 
 say() { printf '%-10s %s\n' "$1" "$2"; }
@@ -20,15 +22,13 @@ for check; do
     ;;
   tidy)
     CC=clang scripts/build.sh build-clang || rc=1
-    # Tests are compiled with all warnings; to analyze them as well takes longer than it is worth.
-    # shellcheck disable=SC2086 # a list of our files
-    printf '%s\n' $sources | grep -v '_test\.c$\|^test/\|/testing\.c$' |
-      xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build-clang 2>/dev/null || rc=1
+    printf '%s\n' "$analyzed" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build-clang 2>/dev/null || rc=1
     ;;
   cppcheck)
+    # shellcheck disable=SC2086 # a list of our files
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
       --suppressions-list=.cppcheck --library=posix -I src -D_GNU_SOURCE -j "$(nproc)" \
-      --library=scripts/cppcheck.cfg src test/bench || rc=1
+      --library=scripts/cppcheck.cfg $analyzed || rc=1
     ;;
   shell)
     # shellcheck disable=SC2046 # a list of our files

@@ -13,7 +13,7 @@
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* Runs FN(&variable) when the variable goes out of scope. */
-#define CLEANUP(fn) __attribute__((cleanup(fn)))
+#define CLEANUP(fn) __attribute__((cleanup(fn), unused))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* A defect of ours: prints where, and aborts. The world's errors go through struct err. */
