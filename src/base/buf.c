@@ -66,13 +66,29 @@ void buf_utf8(struct buf *b, struct str s)
 	}
 }
 
+/* How many bytes at the beginning of S stand for themselves in JSON. */
+static size_t plain(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && (unsigned char)s.p[n] >= 0x20 && (unsigned char)s.p[n] < 0x80 && s.p[n] != '"' && s.p[n] != '\\')
+		n++;
+	return n;
+}
+
 void buf_json_str(struct buf *b, struct str s)
 {
 	buf_putc(b, '"');
 	while (s.n) {
 		unsigned char c = (unsigned char)s.p[0];
-		size_t n = str_utf8_len(s);
+		size_t n = plain(s);
 
+		if (n) {
+			buf_put(b, str_sub(s, 0, n));
+			s = str_sub(s, n, s.n);
+			continue;
+		}
+		n = str_utf8_len(s);
 		if (n == 0) {
 			buf_put(b, STR("\xef\xbf\xbd"));
 			n = 1;
