@@ -218,7 +218,7 @@ static struct job *nothing_but_problems(struct kind_job *kj, const struct job_id
 /* The spec as Lua sees it is left on the stack. False: Lua would stumble over it. */
 static bool read_spec(struct kind_job *kj, struct problems *p)
 {
-	struct schema_read r = { .sb = &kj->kinds->sb, .a = &kj->arena, .p = p };
+	struct schema_read r = { .sb = &kj->kinds->sb, .a = &kj->scratch, .p = p };
 	yyjson_val *spec = json_get(kj->object, "spec");
 
 	if (!spec) {
@@ -282,8 +282,10 @@ struct kind_job *kind_read(struct kinds *k, const struct kind *kind, yyjson_val 
 		kind_job_free(kj);
 		kj = NULL;
 	}
-	/* Templates of this job cannot be passed on any more. */
+	/* Templates of this job cannot be passed on any more, and most jobs that were read just run. */
 	k->sb.serial = 0;
+	if (kj)
+		arena_release(&kj->scratch);
 	ASSERT(lua_gettop(k->sb.L) == 0);
 	return kj;
 }
