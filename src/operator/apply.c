@@ -50,7 +50,7 @@ static yyjson_mut_val *status_patch(struct cached_job *job, const struct record 
 	return patch;
 }
 
-static bool write_status(struct operator* op, struct cached_job *job, const struct record *r)
+static bool write_status(struct op *op, struct cached_job *job, const struct record *r)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *patch = status_patch(job, r, doc), *body, *meta;
@@ -78,7 +78,7 @@ static bool write_status(struct operator* op, struct cached_job *job, const stru
 }
 
 /* It cannot even be built: as if the server had refused it. */
-static void unbuildable(struct operator* op, struct cached_job *job, struct err *e)
+static void unbuildable(struct op *op, struct cached_job *job, struct err *e)
 {
 	free(job->refusal_text);
 	job->refusal_text = xstrndup(err_msg(e), strlen(err_msg(e)));
@@ -90,7 +90,7 @@ static void unbuildable(struct operator* op, struct cached_job *job, struct err 
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-static bool create(struct operator* op, struct cached_job *job, const struct action *a, const struct record *r)
+static bool create(struct op *op, struct cached_job *job, const struct action *a, const struct record *r)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[a->role];
 	bool pod = a->type == ACT_CREATE_POD;
@@ -124,7 +124,7 @@ static bool create(struct operator* op, struct cached_job *job, const struct act
 	return true;
 }
 
-static bool carry_out(struct operator* op, struct cached_job *job, const struct action *a, const struct record *r)
+static bool carry_out(struct op *op, struct cached_job *job, const struct action *a, const struct record *r)
 {
 	struct pending p = { .purpose = FOR_DELETE, .job = job };
 
@@ -167,7 +167,7 @@ static bool is_create(enum action_type t)
 }
 
 /* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
-static bool act(struct operator* op, struct cached_job *job, const struct plan *plan)
+static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 {
 	enum action_type stage = ACT_COUNT;
 	size_t limit, sent = 0;
@@ -187,7 +187,7 @@ static bool act(struct operator* op, struct cached_job *job, const struct plan *
 	return sent > 0;
 }
 
-bool apply(struct operator* op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
+bool apply(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
 {
 	bool sent = false;
 
@@ -205,7 +205,7 @@ bool apply(struct operator* op, struct cached_job *job, const struct plan_input 
 	return sent;
 }
 
-void apply_adopt(struct operator* op, const struct pending *p, const struct meta *found)
+void apply_adopt(struct op *op, const struct pending *p, const struct meta *found)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *body = yyjson_mut_obj(doc), *meta, *labels;

@@ -69,6 +69,7 @@ struct cached_job {
 	struct record *record;
 	struct arena arena; /* of RECORD and BARE */
 	bool leave_alone;   /* its record cannot be read */
+	bool asked;         /* for pods that this record knows of and we do not */
 
 	/* Of the loop. */
 	struct queue_item item;

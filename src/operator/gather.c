@@ -1,7 +1,6 @@
 /* The cache → what the plan wants to know. Manifests and records are read once for each state of a job. */
 #include "base/log.h"
 #include "operator/internal.h"
-#include "operator/send.h"
 
 /* Is what the kind reads of the object still the same? */
 static bool same_job(const struct cached_job *job)
@@ -45,7 +44,7 @@ static struct job *bare_job(struct cached_job *job, const char *why)
 	return j;
 }
 
-static void read_job(struct operator* op, struct cached_job *job)
+static void read_job(struct op *op, struct cached_job *job)
 {
 	const struct kind *kind = kinds_by_id(op->kinds, job->kind);
 	struct err e = ERR_INIT;
@@ -62,7 +61,7 @@ static void read_job(struct operator* op, struct cached_job *job)
 	job->refusal = (struct refusal){ 0 };
 }
 
-static struct record *read_record(struct operator* op, struct cached_job *job)
+static struct record *read_record(struct op *op, struct cached_job *job)
 {
 	yyjson_val *status = json_get(yyjson_doc_get_root(job->doc), "status"), *val = json_get(status, "dlOperator");
 	struct err e = ERR_INIT;
@@ -84,7 +83,7 @@ static struct record *read_record(struct operator* op, struct cached_job *job)
 	return r;
 }
 
-static void refresh(struct operator* op, struct cached_job *job)
+static void refresh(struct op *op, struct cached_job *job)
 {
 	bool same;
 
@@ -96,49 +95,9 @@ static void refresh(struct operator* op, struct cached_job *job)
 	if (!same)
 		read_job(op, job);
 	job->record = read_record(op, job);
+	job->asked = false;
 	free((char *)(uintptr_t)job->parsed_rv.p);
 	job->parsed_rv = (struct str){ xstrndup(job->meta.rv.p, job->meta.rv.n), job->meta.rv.n };
-}
-
-/* Sends a GET for everything that the lists and the watches contradict themselves about. */
-static bool ask(struct operator* op, struct cached_job *job, struct children *ch)
-{
-	bool asked = false;
-
-	if (job->versions.unsure) {
-		send_get_job(op, job);
-		asked = true;
-	}
-	for (struct cached_pod *p = ch ? ch->pods : NULL; p; p = p->next) {
-		struct pending ask = { .job = job,
-			               .resource = RES_POD,
-			               .ns = p->pod->meta.ns,
-			               .name = p->pod->meta.name,
-			               .uid = p->pod->meta.uid,
-			               .role = p->pod->role,
-			               .index = p->pod->index,
-			               .generation = p->pod->generation };
-
-		if (!p->versions.unsure)
-			continue;
-		send_get_child(op, &ask);
-		asked = true;
-	}
-	for (struct cached_service *s = ch ? ch->services : NULL; s; s = s->next) {
-		struct pending ask = { .job = job,
-			               .resource = RES_SERVICE,
-			               .ns = s->service->meta.ns,
-			               .name = s->service->meta.name,
-			               .uid = s->service->meta.uid,
-			               .role = s->service->role,
-			               .index = s->service->index };
-
-		if (!s->versions.unsure)
-			continue;
-		send_get_child(op, &ask);
-		asked = true;
-	}
-	return asked;
 }
 
 /* Anybody can write our labels on a pod; what the job owns, only its owner reference says. */
@@ -147,17 +106,19 @@ static bool owns(const struct cached_job *job, const struct meta *child)
 	return str_eq(child->owner_uid, job->meta.uid);
 }
 
-enum gathered gather(struct operator* op, struct cached_job *job, struct plan_input *ret)
+enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret)
 {
 	struct children *ch = cache_children(&op->cache, job->meta.uid);
 	const struct pod **pods;
 	const struct service **services;
 
-	if (ask(op, job, ch))
+	if (ask_doubted(op, job, ch))
 		return GATHER_ASK;
 	refresh(op, job);
 	if (job->leave_alone)
 		return GATHER_LEAVE;
+	if (ask_missing(op, job, ch))
+		return GATHER_ASK;
 	*ret = (struct plan_input){
 		.job = job->parsed ? kind_job(job->parsed) : job->bare,
 		.record = job->record,

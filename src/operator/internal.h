@@ -6,7 +6,7 @@
 #include "operator/operator.h"
 #include "operator/requests.h"
 
-struct operator
+struct op
 {
 	struct cluster *cluster;
 	struct kinds *kinds;
@@ -26,17 +26,21 @@ enum gathered {
 	GATHER_ASK,   /* first a GET must tell what is there: it was sent */
 	GATHER_LEAVE, /* this job is left alone */
 };
-enum gathered gather(struct operator* op, struct cached_job *job, struct plan_input *ret);
+enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret);
+
+/* ask.c: sends a GET for what is doubted, and for what the record saw and we did not. False: nothing to ask. */
+bool ask_doubted(struct op *op, struct cached_job *job, const struct children *ch);
+bool ask_missing(struct op *op, struct cached_job *job, const struct children *ch);
 
 /* apply.c: the plan → requests. False if there was nothing to send. */
-bool apply(struct operator* op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
+bool apply(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
 /* Puts our labels on a child that lost them, or never had them. */
-void apply_adopt(struct operator* op, const struct pending *p, const struct meta *found);
+void apply_adopt(struct op *op, const struct pending *p, const struct meta *found);
 
 /* outcome.c: an answer → the cache, refusals and back-offs. */
-void outcome_take(struct operator* op, const struct outcome *o);
+void outcome_take(struct op *op, const struct outcome *o);
 
 /* operator.c: looks at the job again, once nothing of it is in flight. */
-void operator_look(struct operator* op, struct cached_job *job, enum urgency urgency);
+void operator_look(struct op *op, struct cached_job *job, enum urgency urgency);
 
 #endif

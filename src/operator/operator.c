@@ -21,7 +21,7 @@ static void on_changed(void *cookie, struct cached_job *job)
 
 static void on_drop(void *cookie, struct cached_job *job)
 {
-	struct operator* op = cookie;
+	struct op *op = cookie;
 
 	queue_remove(&op->queue, &job->item);
 	/* Otherwise the last answer frees it. */
@@ -29,10 +29,10 @@ static void on_drop(void *cookie, struct cached_job *job)
 		cached_job_free(job);
 }
 
-struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
-                              const struct operator_config *config)
+struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+                        const struct operator_config *config)
 {
-	struct operator* op = xcalloc(1, sizeof(*op));
+	struct op *op = xcalloc(1, sizeof(*op));
 
 	ASSERT(config->creates_max > 0 && config->requests_max > 0 && config->retry_initial > 0);
 	op->cluster = cluster;
@@ -48,7 +48,7 @@ struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, cons
 	return op;
 }
 
-void operator_free(struct operator* op)
+void operator_free(struct op *op)
 {
 	if (!op)
 		return;
@@ -67,14 +67,14 @@ void operator_free(struct operator* op)
 	free(op);
 }
 
-void operator_look(struct operator* op, struct cached_job *job, enum urgency urgency)
+void operator_look(struct op *op, struct cached_job *job, enum urgency urgency)
 {
 	if (!job->in_flight && !job->gone)
 		queue_add(&op->queue, &job->item, urgency);
 }
 
 /* gather → plan → apply. The same job never has two passes at once: what it sent must be answered. */
-static void pass(struct operator* op, struct cached_job *job)
+static void pass(struct op *op, struct cached_job *job)
 {
 	struct plan_input in;
 	struct plan plan;
@@ -92,7 +92,7 @@ static void pass(struct operator* op, struct cached_job *job)
 	arena_reset(&op->arena);
 }
 
-static void take_events(struct operator* op)
+static void take_events(struct op *op)
 {
 	struct cluster_event ev;
 
@@ -104,7 +104,7 @@ static void take_events(struct operator* op)
 	}
 }
 
-msec operator_step(struct operator* op)
+msec operator_step(struct op *op)
 {
 	struct queue_item *item;
 	size_t passes = 0;

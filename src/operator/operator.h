@@ -21,15 +21,15 @@ struct operator_config {
 
 extern const struct operator_config operator_config_default;
 
-struct operator;
+struct op; /* the loop and all that it knows */
 
 /* CLUSTER, KINDS and CLOCK must live as long as the operator. */
-struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
-                              const struct operator_config *config);
+struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+                        const struct operator_config *config);
 /* Does what can be done now. Returns the time at which it wants to be called again though nothing
    happens; NEVER: not at all. */
-msec operator_step(struct operator* op);
+msec operator_step(struct op *op);
 /* Requests in flight are forgotten. */
-void operator_free(struct operator* op);
+void operator_free(struct op *op);
 
 #endif

@@ -27,7 +27,7 @@ struct script {
 	msec now;
 	msec wake;
 	struct kinds *kinds;
-	struct operator* op;
+	struct op *op;
 	yyjson_doc *doc;
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;
@@ -585,6 +585,46 @@ static void test_unreadable_record_is_left_alone(void **state)
 	assert_true(s->n_sent > 0);
 }
 
+/* A leader whose watch of pods is behind must not take for deleted what it has not seen yet. */
+static void test_pod_that_only_the_record_saw(void **state)
+{
+	struct script *s = *state;
+	struct sent *get;
+	struct pod pod;
+
+	listed(s);
+	put_job(s, "1",
+	        "{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"roles\":{\"master\":{\"count\":1,\"seen\":"
+	        "\"0\"},"
+	        "\"worker\":{\"count\":0}}}}",
+	        0);
+	assert_int_equal(s->n_sent, 1);
+	get = waiting(s, VERB_GET, RES_POD);
+	assert_non_null(get);
+	pod = found(get, UID, UID);
+	answer(s, get, (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	/* It is there: no restart. */
+	for (size_t i = 0; i < s->n_sent; i++)
+		assert_null(s->sent[i].r.body.n ? strstr(s->sent[i].r.body.p, "Deleted") : NULL);
+}
+
+static void test_pod_that_the_record_saw_is_gone(void **state)
+{
+	struct script *s = *state;
+	struct sent *t;
+
+	listed(s);
+	put_job(s, "1",
+	        "{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"roles\":{\"master\":{\"count\":1,\"seen\":"
+	        "\"0\"},"
+	        "\"worker\":{\"count\":0}}}}",
+	        0);
+	refuse(s, waiting(s, VERB_GET, RES_POD), 404, "NotFound");
+	t = waiting(s, VERB_PATCH_STATUS, RES_JOB);
+	assert_non_null(t);
+	assert_non_null(strstr(t->r.body.p, "\"Deleted\":1"));
+}
+
 static void test_job_that_goes_while_in_flight(void **state)
 {
 	struct script *s = *state;
@@ -654,6 +694,8 @@ int main(void)
 		TEST(test_delete_is_not_repeated),
 		TEST(test_lost_label_is_put_back),
 		TEST(test_unreadable_record_is_left_alone),
+		TEST(test_pod_that_only_the_record_saw),
+		TEST(test_pod_that_the_record_saw_is_gone),
 		TEST(test_job_that_goes_while_in_flight),
 		TEST(test_end_with_requests_in_flight),
 		TEST(test_node_that_is_not_known_is_asked_for),

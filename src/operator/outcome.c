@@ -20,7 +20,7 @@ static void failed(struct cached_job *job, const struct outcome *o)
 	job->retry_after = MAX(job->retry_after, o->retry_after);
 }
 
-static void refused(struct operator* op, struct cached_job *job, enum refusal_kind kind, struct str message)
+static void refused(struct op *op, struct cached_job *job, enum refusal_kind kind, struct str message)
 {
 	/* A batch is refused once, however many of it were. */
 	if (!job->refused)
@@ -33,7 +33,7 @@ static void refused(struct operator* op, struct cached_job *job, enum refusal_ki
 	job->refusal.at = op->now;
 }
 
-static void status_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void status_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	struct cached_job *job = p->job;
 
@@ -54,7 +54,7 @@ static void status_answered(struct operator* op, const struct pending *p, const 
 	}
 }
 
-static void create_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void create_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	enum refusal_kind kind;
 
@@ -74,7 +74,7 @@ static void create_answered(struct operator* op, const struct pending *p, const 
 		refused(op, p->job, kind, o->message);
 }
 
-static void delete_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void delete_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_deleting(&op->cache, p->resource, p->ns, p->name, p->uid, op->now, p->force);
@@ -84,7 +84,7 @@ static void delete_answered(struct operator* op, const struct pending *p, const 
 		failed(p->job, o);
 }
 
-static void end_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void end_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
 		p->job->delete_sent = true;
@@ -94,7 +94,7 @@ static void end_answered(struct operator* op, const struct pending *p, const str
 		failed(p->job, o);
 }
 
-static void node_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void node_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -104,7 +104,7 @@ static void node_answered(struct operator* op, const struct pending *p, const st
 		failed(p->job, o);
 }
 
-static void job_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void job_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -115,7 +115,7 @@ static void job_answered(struct operator* op, const struct pending *p, const str
 }
 
 /* A state that is older than what we know tells nothing: ask again, but not at once. */
-static bool in_cache(const struct operator* op, const struct pending *p, const struct meta *found)
+static bool in_cache(const struct op *op, const struct pending *p, const struct meta *found)
 {
 	const struct cached_pod *pod = p->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
 	const struct cached_service *svc =
@@ -126,7 +126,7 @@ static bool in_cache(const struct operator* op, const struct pending *p, const s
 }
 
 /* What stands under the name of a child? */
-static void child_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void child_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	const struct meta *found;
 	struct str found_uid;
@@ -159,7 +159,7 @@ static void child_answered(struct operator* op, const struct pending *p, const s
 	}
 }
 
-static void labels_answered(struct operator* op, const struct pending *p, const struct outcome *o)
+static void labels_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -168,7 +168,7 @@ static void labels_answered(struct operator* op, const struct pending *p, const 
 }
 
 /* All requests of a pass are answered: was it a good one? */
-static void all_answered(struct operator* op, struct cached_job *job)
+static void all_answered(struct op *op, struct cached_job *job)
 {
 	if (job->refused || job->failed)
 		job->batch = 1;
@@ -185,7 +185,7 @@ static void all_answered(struct operator* op, struct cached_job *job)
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-void outcome_take(struct operator* op, const struct outcome *o)
+void outcome_take(struct op *op, const struct outcome *o)
 {
 	struct pending p;
 

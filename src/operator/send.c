@@ -1,6 +1,6 @@
 #include "operator/send.h"
 
-void send_request(struct operator* op, const struct pending *p, enum verb verb, struct str body)
+void send_request(struct op *op, const struct pending *p, enum verb verb, struct str body)
 {
 	struct request r = {
 		.verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1
@@ -18,7 +18,7 @@ void send_request(struct operator* op, const struct pending *p, enum verb verb, 
 	cluster_submit(op->cluster, &r);
 }
 
-void send_get_job(struct operator* op, struct cached_job *job)
+void send_get_job(struct op *op, struct cached_job *job)
 {
 	struct pending p = { .purpose = FOR_JOB,
 		             .job = job,
@@ -30,7 +30,7 @@ void send_get_job(struct operator* op, struct cached_job *job)
 	send_request(op, &p, VERB_GET, STR_NONE);
 }
 
-void send_get_child(struct operator* op, const struct pending *p)
+void send_get_child(struct op *op, const struct pending *p)
 {
 	struct pending ask = *p;
 

@@ -5,9 +5,9 @@
 #include "operator/internal.h"
 
 /* BODY may be empty. */
-void send_request(struct operator* op, const struct pending *p, enum verb verb, struct str body);
+void send_request(struct op *op, const struct pending *p, enum verb verb, struct str body);
 /* Asks for the job itself, or for what stands under a child's name. */
-void send_get_job(struct operator* op, struct cached_job *job);
-void send_get_child(struct operator* op, const struct pending *p);
+void send_get_job(struct op *op, struct cached_job *job);
+void send_get_child(struct op *op, const struct pending *p);
 
 #endif
