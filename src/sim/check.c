@@ -6,6 +6,26 @@ static const struct record nothing = { .version = RECORD_VERSION };
 
 /* Children */
 
+/* A restart of the whole job, or of a role, lets the old members go before the first new one is made. */
+static void check_drained(struct sim *s, const struct sim_request *r, const struct sim_job *job,
+                          const struct version *v, const struct record *rec)
+{
+	const struct record_role *mine = record_role_of(rec, r->pod.role);
+	const struct job *spec = kind_job(v->spec);
+
+	for (const struct sim_pod *p = job->pods; p; p = p->next) {
+		const struct role *role = job_role(spec, p->now.role);
+		const struct record_role *rr = record_role_of(rec, p->now.role);
+
+		if (!role || !rr || role->aux || p->late || !p->labelled || p->now.index >= role->count)
+			continue;
+		if (p->now.generation < record_generation(rec, role, rr, p->now.index) &&
+		    !ranges_has(&rr->completed, p->now.index) && (rec->drain || (mine == rr && rr->drain)))
+			sim_broken(s, INV_SIBLING, "%.*s is made while %.*s of generation %lld is still there",
+			           STR_F(r->r.name), STR_F(p->now.meta.name), (long long)p->now.generation);
+	}
+}
+
 static void check_pod(struct sim *s, const struct sim_request *r, const struct sim_job *job, const struct version *v,
                       const struct role *role)
 {
@@ -20,6 +40,8 @@ static void check_pod(struct sim *s, const struct sim_request *r, const struct s
 		sim_broken(s, INV_RECORD_FIRST, "%.*s %d of %.*s is made with generation %lld, the record says %lld",
 		           STR_F(role->name), r->pod.index, STR_F(job->name), (long long)r->pod.generation,
 		           (long long)expected);
+	if (!role->aux)
+		check_drained(s, r, job, v, rec);
 	if (rec->suspended && !role->aux)
 		sim_broken(s, INV_CLEANED, "%.*s %d of %.*s is made while the job is suspended", STR_F(role->name),
 		           r->pod.index, STR_F(job->name));
@@ -31,7 +53,7 @@ void check_create(struct sim *s, const struct sim_request *r)
 	int32_t index = pod ? r->pod.index : r->service.index;
 	struct str role_name = pod ? r->pod.role : r->service.role;
 	struct sim_job *job = map_get(&s->jobs_by_uid, r->owner_uid);
-	const struct version *v = job ? job->known : NULL;
+	const struct version *v = job ? job->known[r->slot] : NULL;
 	const struct role *role;
 
 	if (r->fault || !job) {

@@ -6,18 +6,22 @@ static const msec request_timeout = SECONDS(10);
 
 /* Delivery */
 
-static void shown(struct sim *s, struct version *v)
+static void shown(struct sim *s, const struct link *l, struct version *v)
 {
-	if (v->job && (!v->job->known || v->job->known->seq < v->seq)) {
-		v->job->known = v;
+	struct version **known = v->job ? &v->job->known[l->slot] : NULL;
+
+	if (known && (!*known || (*known)->seq < v->seq)) {
+		*known = v;
 		if (s->opt.mutant)
 			mutant_shown(s, v->job);
 	}
 }
 
-static struct object show(struct sim *s, struct version *v)
+static struct object show(const struct link *l, struct version *v)
 {
-	shown(s, v);
+	struct sim *s = l->sim;
+
+	shown(s, l, v);
 	return s->opt.mutant ? mutant_object(s, v) : v->object;
 }
 
@@ -30,7 +34,7 @@ static bool next_of_list(struct link *l, struct cluster_event *ret)
 		ret->type = EVENT_SYNC;
 	} else if (at <= it->n) {
 		ret->type = EVENT_PUT;
-		ret->object = show(l->sim, it->versions[at - 1]);
+		ret->object = show(l, it->versions[at - 1]);
 	} else {
 		ret->type = EVENT_SYNCED;
 		l->item = NULL;
@@ -51,7 +55,7 @@ static bool link_next(struct cluster *c, struct cluster_event *ret)
 		ret->outcome = r->outcome;
 		ret->outcome.id = r->r.id;
 		if (r->version)
-			ret->outcome.object = show(l->sim, r->version);
+			ret->outcome.object = show(l, r->version);
 		return true;
 	}
 	if (!l->item)
@@ -60,7 +64,7 @@ static bool link_next(struct cluster *c, struct cluster_event *ret)
 	if (l->item->list)
 		return next_of_list(l, ret);
 	ret->type = l->item->gone ? EVENT_GONE : EVENT_PUT;
-	ret->object = l->item->gone ? l->item->version->object : show(l->sim, l->item->version);
+	ret->object = l->item->gone ? l->item->version->object : show(l, l->item->version);
 	l->item = NULL;
 	return true;
 }
@@ -106,20 +110,22 @@ static void push(struct sim *s, struct stream *st, struct item it)
 
 void link_push(struct sim *s, enum resource r, struct version *v, bool gone)
 {
-	struct stream *st = s->link ? &s->link->streams[r] : NULL;
+	struct link *links[] = { s->link, s->former };
 
-	if (st && st->on)
-		push(s, st, (struct item){ .gone = gone, .version = v, .at = s->now + sim_between(s, 1, 50) });
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		if (links[i] && links[i]->streams[r].on)
+			push(s, &links[i]->streams[r],
+			     (struct item){ .gone = gone, .version = v, .at = s->now + sim_between(s, 1, 50) });
 }
 
 static const char *const resource_names[] = { "jobs", "pods", "services", "nodes" };
 
 void link_watch(struct sim *s, struct stream *st)
 {
-	struct link *l = s->link;
+	struct link *l = st->link;
 	struct item *it;
 
-	if (!l || st->head == st->items.n)
+	if (st->head == st->items.n)
 		return;
 	it = &st->items.v[st->head++];
 	l->item = it;
@@ -132,8 +138,7 @@ void link_watch(struct sim *s, struct stream *st)
 		l->item = NULL;
 	run_operator(s, l);
 	ASSERT(!l->item);
-	if (s->link == l)
-		schedule(s, st);
+	schedule(s, st);
 }
 
 static struct version *version_of(enum resource r, void *value)
@@ -155,7 +160,7 @@ static struct version *version_of(enum resource r, void *value)
 /* The server reads what there is; the operator sees it a little later. */
 void link_list(struct sim *s, struct stream *st)
 {
-	enum resource r = resource_of(s->link, st);
+	enum resource r = resource_of(st->link, st);
 	const struct map *from = r == RES_JOB ? &s->jobs_by_name : r == RES_POD ? &s->pods : &s->services;
 	struct item it = { .list = true, .at = s->now + sim_between(s, 1, 200) };
 	void *value;
@@ -375,6 +380,7 @@ static void link_submit(struct cluster *c, const struct request *req)
 	struct sim_request *r = copy_request(s, req);
 
 	r->link = l;
+	r->slot = l->slot;
 	if (r->r.verb == VERB_CREATE)
 		r->fault = read_child(s, r);
 	TRACE(s, "operator: %s %s %.*s%s", verb_names[r->r.verb], one_names[r->r.resource], STR_F(r->r.name),
@@ -432,19 +438,21 @@ static struct operator_config config(void)
 	return c;
 }
 
-struct link *link_new(struct sim *s)
+struct link *link_new(struct sim *s, size_t slot)
 {
 	struct link *l = arena_new(s->arena, struct link);
 	struct operator_config c = config();
 
 	l->cluster.ops = &link_ops;
 	l->sim = s;
+	l->slot = slot;
 	l->wake = arena_new(s->arena, struct sim_event);
 	l->wake->type = EV_OPERATOR;
 	l->wake->what = l;
 	for (size_t i = 0; i < RES_COUNT; i++) {
 		struct stream *st = &l->streams[i];
 
+		st->link = l;
 		st->timer = arena_new(s->arena, struct sim_event);
 		st->timer->type = EV_WATCH;
 		st->timer->what = st;
@@ -457,16 +465,16 @@ struct link *link_new(struct sim *s)
 	return l;
 }
 
-void link_crash(struct sim *s, bool cut_off)
+void link_crash(struct sim *s, struct link *l, bool cut_off)
 {
-	struct link *l = s->link;
 	struct sim_request *next;
 
-	if (!l)
-		return;
 	operator_free(l->op);
 	l->op = NULL;
-	s->link = NULL;
+	if (s->link == l)
+		s->link = NULL;
+	else
+		s->former = NULL;
 	sim_cancel(s, l->wake);
 	for (size_t i = 0; i < RES_COUNT; i++) {
 		sim_cancel(s, l->streams[i].timer);
@@ -474,6 +482,8 @@ void link_crash(struct sim *s, bool cut_off)
 	}
 	for (struct sim_request *r = s->in_flight; r; r = next) {
 		next = r->next;
+		if (r->link != l)
+			continue;
 		r->link = NULL;
 		if (!r->timer || (!cut_off && rng_one_in(&s->rng, 2))) {
 			sim_cancel(s, r->timer);
@@ -486,14 +496,36 @@ void link_crash(struct sim *s, bool cut_off)
 
 static void crash(struct sim *s)
 {
-	bool leader = rng_one_in(&s->rng, 3);
+	TRACE(s, "CRASH");
+	s->tally->hits[HIT_CRASH]++;
+	link_crash(s, s->link, false);
+	s->start = sim_at(s, s->now + sim_between(s, 1, 30000), EV_START, NULL);
+}
 
-	if (!s->link || s->start)
-		return;
-	TRACE(s, leader ? "LEADER CHANGE" : "CRASH");
-	s->tally->hits[leader ? HIT_LEADER : HIT_CRASH]++;
-	link_crash(s, leader);
-	s->start = sim_at(s, s->now + (leader ? sim_between(s, 1, 200) : sim_between(s, 1, 30000)), EV_START, NULL);
+/* Another one takes over. What the old one has sent still arrives; and sometimes it goes on for a while,
+   since nobody told it. */
+static void change_leader(struct sim *s)
+{
+	TRACE(s, "LEADER CHANGE");
+	s->tally->hits[HIT_LEADER]++;
+	if (!s->former && rng_one_in(&s->rng, 2)) {
+		s->tally->hits[HIT_TWO_LEADERS]++;
+		s->former = s->link;
+		s->link = NULL;
+		s->depose = sim_at(s, s->now + sim_between(s, 100, 15000), EV_DEPOSE, NULL);
+	} else {
+		link_crash(s, s->link, true);
+	}
+	s->start = sim_at(s, s->now + sim_between(s, 1, 200), EV_START, NULL);
+}
+
+void link_depose(struct sim *s)
+{
+	sim_cancel(s, s->depose);
+	if (s->former) {
+		TRACE(s, "the former leader stops");
+		link_crash(s, s->former, true);
+	}
 }
 
 static void refuse_status(struct sim *s)
@@ -512,7 +544,10 @@ void link_fault(struct sim *s)
 
 	switch (rng_below(&s->rng, 16)) {
 	case 0:
-		crash(s);
+		if (s->link && rng_one_in(&s->rng, 2))
+			crash(s);
+		else if (s->link)
+			change_leader(s);
 		break;
 	case 1:
 	case 2:

@@ -183,7 +183,7 @@ static int create_pod(struct sim *s, struct sim_request *r, struct outcome *o)
 	p = add_pod(s, &like, job);
 	p->now.n_containers = r->n_containers;
 	memcpy(p->containers, r->pod.containers, r->n_containers * sizeof(struct container));
-	p->late = !r->link;
+	p->late = r->link != s->link;
 	if (job)
 		p->role = manifest_role(job->wish.kind, p->now.role);
 	s->tally->pods++;

@@ -131,9 +131,9 @@ void sim_broken(struct sim *s, enum invariant which, const char *fmt, ...)
 static void start_operator(struct sim *s)
 {
 	ASSERT(!s->link);
-	s->link = link_new(s);
+	s->link = link_new(s, s->former ? 1 - s->former->slot : 0);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
-		j->known = NULL;
+		j->known[s->link->slot] = NULL;
 	TRACE(s, "operator starts");
 }
 
@@ -154,6 +154,9 @@ static void dispatch(struct sim *s, struct sim_event *ev)
 		break;
 	case EV_OPERATOR:
 		link_wake(s, ev->what);
+		break;
+	case EV_DEPOSE:
+		link_depose(s);
 		break;
 	case EV_START:
 		s->start = NULL;
@@ -201,6 +204,7 @@ static void calm_down(struct sim *s)
 	sim_cancel(s, s->users);
 	sim_cancel(s, s->faults);
 	s->quota_until = s->webhook_until = 0;
+	link_depose(s);
 	nodes_heal(s);
 	users_leave(s);
 	if (!s->link && !s->start)
@@ -251,6 +255,8 @@ void sim_release(struct sim *s)
 {
 	if (s->link)
 		operator_free(s->link->op);
+	if (s->former)
+		operator_free(s->former->op);
 	for (size_t i = 0; i < s->specs.n; i++)
 		kind_job_free(s->specs.v[i].read);
 	heap_release(&s->events);

@@ -27,6 +27,7 @@ enum {
 	SIM_ROLES = 4,
 	SIM_GRACE = 30,
 	STREAM_REPLAY = 4,
+	LINKS = 2, /* the operator of today, and one that does not know yet that it is not */
 };
 
 /* What a run checks. The names are what --mutant's test expects to read. */
@@ -97,9 +98,9 @@ struct sim_job {
 	struct wish wish;
 	bool exists, deleting, collecting;
 	int64_t generation;
-	struct version *now;   /* as the server has it */
-	struct version *known; /* the newest that the operator of today was shown */
-	struct sim_pod *pods;  /* all that exist and name it as their owner */
+	struct version *now;          /* as the server has it */
+	struct version *known[LINKS]; /* the newest that each operator was shown */
+	struct sim_pod *pods;         /* all that exist and name it as their owner */
 	struct sim_service *services;
 	int32_t failures;      /* pods that ended in a way that may be counted */
 	bool flaky_done;       /* the flaky replica has ended well */
@@ -135,7 +136,7 @@ struct sim_pod {
 	struct container containers[2];
 	bool labelled; /* carries our labels: the watch selects on them */
 	bool foreign;
-	bool late; /* made by a request of an operator that is no more */
+	bool late; /* made by an operator that is not the leader any more */
 	struct sim_job *job;
 	struct sim_node *on;
 	enum pod_stage stage;
@@ -165,6 +166,7 @@ struct sim_node {
 struct sim_request {
 	struct request r;
 	struct link *link; /* NULL: whoever sent it is no more */
+	size_t slot;       /* … and who it was */
 	/* Of a create's body. */
 	struct pod pod;
 	struct service service;
@@ -187,7 +189,8 @@ enum event_type {
 	EV_WATCH,
 	EV_LIST,
 	EV_OPERATOR,
-	EV_START, /* an operator starts */
+	EV_DEPOSE, /* a former leader stops */
+	EV_START,  /* an operator starts */
 	EV_POD,
 	EV_NODE,
 	EV_USERS,
@@ -212,6 +215,7 @@ struct item {
 };
 
 struct stream {
+	struct link *link;
 	bool on; /* listed, and told of what follows */
 	VEC(struct item) items;
 	size_t head;
@@ -225,8 +229,8 @@ struct stream {
 struct link {
 	struct cluster cluster; /* first */
 	struct sim *sim;
-	bool dead;
-	struct operator* op;
+	size_t slot; /* which of the LINKS */
+	struct op *op;
 	struct stream streams[RES_COUNT];
 	struct sim_event *wake;
 	/* What is being delivered. */
@@ -266,9 +270,10 @@ struct sim {
 	msec quota_until, webhook_until;
 	size_t n_foreign;
 
-	struct link *link; /* the operator of today; NULL: there is none */
+	struct link *link;   /* the operator of today; NULL: there is none */
+	struct link *former; /* one that was leader and still acts; NULL: none */
 	struct sim_request *in_flight;
-	struct sim_event *users, *faults, *start;
+	struct sim_event *users, *faults, *start, *depose;
 	msec last_write; /* of an operator */
 
 	enum invariant broken;
@@ -318,9 +323,10 @@ void server_node_gone(struct sim *s, struct sim_node *node);
 struct sim_pod *server_foreign_pod(struct sim *s, struct str name, struct sim_job *impostor_of);
 
 /* link.c */
-struct link *link_new(struct sim *s);
+struct link *link_new(struct sim *s, size_t slot);
 /* The operator is no more; some of its requests still arrive, those of a leader that was cut off late. */
-void link_crash(struct sim *s, bool cut_off);
+void link_crash(struct sim *s, struct link *l, bool cut_off);
+void link_depose(struct sim *s);
 void link_push(struct sim *s, enum resource r, struct version *v, bool gone);
 void link_list(struct sim *s, struct stream *st);
 void link_watch(struct sim *s, struct stream *st);

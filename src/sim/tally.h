@@ -19,6 +19,7 @@
 	X(LOST_LATE, "reply lost, done later")                                                                         \
 	X(CRASH, "operator crash")                                                                                     \
 	X(LEADER, "leader change")                                                                                     \
+	X(TWO_LEADERS, "two operators at once")                                                                        \
 	X(LATE_WRITE, "late write of a former operator")                                                               \
 	X(NODE_SHORT, "node not ready, short")                                                                         \
 	X(NODE_LONG, "node not ready, long")                                                                           \
