@@ -71,7 +71,8 @@ static size_t plain(struct str s)
 {
 	size_t n = 0;
 
-	while (n < s.n && (unsigned char)s.p[n] >= 0x20 && (unsigned char)s.p[n] < 0x80 && s.p[n] != '"' && s.p[n] != '\\')
+	while (n < s.n && (unsigned char)s.p[n] >= 0x20 && (unsigned char)s.p[n] < 0x80 && s.p[n] != '"' &&
+	       s.p[n] != '\\')
 		n++;
 	return n;
 }

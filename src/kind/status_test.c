@@ -178,12 +178,13 @@ static void test_aitrainingjob(void **state)
 	roles[0].drain = true;
 	roles[0].restarts[CAUSE_FAILED] = 2;
 	roles[0].now = (struct counts){ 1, 2, 3, 4, 5, 6, 7 };
-	expect_own("{\"RestartCount\":{\"Trainer\":2,\"ps\":0},\"RestartReplicaName\":\"Trainer\",\"endTime\":\"2026-"
-	           "01-01T01:00:00Z\","
-	           "\"phase\":\"Terminating\",\"replicaStatuses\":{\"Trainer\":{\"active\":3,\"failed\":5,\"pending\":1,"
-	           "\"restarting\":6,"
-	           "\"scheduled\":2,\"succeeded\":4},\"ps\":{}},\"startRunningTime\":\"2026-01-01T00:01:00Z\","
-	           "\"startTime\":\"2026-01-01T00:00:00Z\"}");
+	expect_own(
+		"{\"RestartCount\":{\"Trainer\":2,\"ps\":0},\"RestartReplicaName\":\"Trainer\",\"endTime\":\"2026-"
+		"01-01T01:00:00Z\","
+		"\"phase\":\"Terminating\",\"replicaStatuses\":{\"Trainer\":{\"active\":3,\"failed\":5,\"pending\":1,"
+		"\"restarting\":6,"
+		"\"scheduled\":2,\"succeeded\":4},\"ps\":{}},\"startRunningTime\":\"2026-01-01T00:01:00Z\","
+		"\"startTime\":\"2026-01-01T00:00:00Z\"}");
 	/* A restart of the whole job names who began it. */
 	roles[0].drain = false;
 	r.drain = true;
