@@ -1,0 +1,149 @@
+#!/bin/sh
+# Builds a Kubernetes control plane for tests, once for each version, and prints the folders where it
+# lies as a PATH. What it does stands on standard error.
+#
+#   PATH=$(scripts/kube-deps.sh):$PATH
+#
+# Everything is built from source through the Go module proxy and kept outside the checkout, in
+# $DL_OPERATOR_CACHE (default: ~/.cache/dl-operator). kubectl is the machine's, or Debian's.
+# KUBE_VERSION, ETCD_VERSION and KWOK_VERSION choose others than these:
+set -eu
+kube=${KUBE_VERSION:-1.36.3}
+etcd=${ETCD_VERSION:-3.6.16}
+kwok=${KWOK_VERSION:-0.8.0}
+
+cache=${DL_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dl-operator}
+kube_dir=$cache/kubernetes-$kube
+etcd_dir=$cache/etcd-$etcd
+kwok_dir=$cache/kwok-$kwok
+
+say() { echo "kube-deps: $*" >&2; }
+
+fail() {
+  say "$*"
+  exit 1
+}
+
+missing_binaries() {
+  for f in "$etcd_dir/etcd" "$kube_dir/kube-apiserver" "$kube_dir/kube-controller-manager" \
+    "$kube_dir/kube-scheduler" "$kwok_dir/kwok"; do
+    [ -x "$f" ] || echo "$f"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null 2>&1; then
+    sudo "$@"
+  else
+    fail "as root, please: $*"
+  fi
+}
+
+# install_packages: Debian packages of the commands that are not there.
+install_packages() {
+  packages=
+  for pair in kubectl:kubernetes-client openssl:openssl jq:jq setpriv:util-linux flock:util-linux curl:curl; do
+    command -v "${pair%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
+  done
+  [ -n "$packages" ] || return 0
+  say "installing$packages"
+  as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists that are there"
+  # shellcheck disable=SC2086 # a list of package names
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2
+}
+
+# begin NAME TIME: says what is built, makes a module to build it in. (With a `go` line of today: without
+# one, Go reads the whole graph of modules.)
+begin() {
+  say "building $1 ($2)"
+  started=$(date +%s)
+  module=$tmp/module
+  rm -rf "$module"
+  mkdir "$module"
+  go_quiet mod init build
+}
+
+# finish FILE: what `go build` left as $tmp/out becomes FILE, at once and whole.
+finish() {
+  mkdir -p "$(dirname "$1")"
+  mv "$tmp/out" "$1"
+  say "built $1 in $(($(date +%s) - started)) s"
+}
+
+go_quiet() {
+  (cd "$module" && go "$@") >"$tmp/log" 2>&1 || {
+    grep -v '^go: downloading' "$tmp/log" | tail -n 40 >&2
+    fail "failed: go $*"
+  }
+}
+
+build_etcd() {
+  begin "etcd $etcd" "a minute on two cores"
+  go_quiet mod edit -require="go.etcd.io/etcd/server/v3@v$etcd"
+  go_quiet build -mod=mod -o "$tmp/out" go.etcd.io/etcd/server/v3
+  finish "$etcd_dir/etcd"
+}
+
+build_kwok() {
+  begin "kwok $kwok" "a minute or two on two cores"
+  go_quiet install "sigs.k8s.io/kwok/cmd/kwok@v$kwok"
+  mv "$GOBIN/kwok" "$tmp/out"
+  finish "$kwok_dir/kwok"
+}
+
+# Kubernetes replaces the modules of its staging folder by paths; as a dependency it needs their
+# published versions instead, 0.N.P for Kubernetes 1.N.P.
+kube_module() {
+  go_quiet mod download "k8s.io/kubernetes@v$kube"
+  gomod=$(go mod download -json "k8s.io/kubernetes@v$kube" | jq -r .GoMod)
+  # shellcheck disable=SC2046 # a list of options
+  go_quiet mod edit -require="k8s.io/kubernetes@v$kube" $(go mod edit -json "$gomod" | jq -r --arg v "v0.${kube#1.}" \
+    '.Replace[] | select(.New.Path | startswith("./staging/")) | "-replace=\(.Old.Path)=\(.Old.Path)@\($v)"')
+}
+
+build_kube() {
+  case $1 in
+  kube-apiserver) begin "$1 $kube" "four minutes on two cores" ;;
+  *) begin "$1 $kube" "a minute on two cores" ;;
+  esac
+  kube_module
+  version=k8s.io/component-base/version
+  minor=${kube#*.}
+  go_quiet build -mod=mod -o "$tmp/out" -ldflags "-X $version.gitVersion=v$kube \
+-X $version.gitMajor=${kube%%.*} -X $version.gitMinor=${minor%%.*}" "k8s.io/kubernetes/cmd/$1"
+  finish "$kube_dir/$1"
+}
+
+build() {
+  command -v go >/dev/null 2>&1 ||
+    fail "Go is needed to build Kubernetes $kube, and there is no 'go' on the PATH; install Go 1.26 or later"
+  # A workspace or flags of the caller's would change what is built.
+  export GOWORK=off GO111MODULE=on GOFLAGS=-buildvcs=false
+  tmp=$(mktemp -d "$cache/building.XXXXXX")
+  trap 'rm -rf "$tmp"' EXIT
+  trap 'exit 130' INT TERM HUP
+  export GOBIN="$tmp/bin"
+  missing_binaries | while read -r f; do
+    case $f in
+    */etcd) build_etcd ;;
+    */kwok) build_kwok ;;
+    *) build_kube "$(basename "$f")" ;;
+    esac
+  done
+}
+
+install_packages
+if [ -n "$(missing_binaries)" ]; then
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock -n 9 || {
+    say "somebody else is building; waiting"
+    flock 9
+  }
+  # Whoever held the lock may have built everything.
+  [ -z "$(missing_binaries)" ] || build
+  [ -z "$(missing_binaries)" ] || exit 1
+fi
+echo "$kube_dir:$etcd_dir:$kwok_dir"
