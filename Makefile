@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
-.PHONY: all help run test bench fuzz coverage soak lint format install clean
+.PHONY: all help run test test-cluster bench fuzz coverage soak lint format install clean
 
 all: ## build build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -17,6 +17,9 @@ run: all ## show what an example job would start (EXAMPLE=file)
 test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
+
+test-cluster: all ## tests on a real Kubernetes control plane, started for them (the first time builds it)
+	@scripts/test-cluster.sh
 
 bench: ## measure speed, beside the targets
 	@scripts/deps.sh
@@ -62,4 +65,4 @@ clean: ## remove what was built
 	@rm -rf build build-*
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Runs the tests that need a real Kubernetes, on one that is started for them: scripts/test-cluster.sh [FILE.bats …]
+# The cluster ends with this script, however that ends. Its logs stay in build/cluster.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- test/cluster
+
+scripts/kube-deps.sh >/dev/null
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+trap 'exit 130' INT TERM HUP
+rm -rf build/cluster
+export CLUSTER_WHILE=$$ CLUSTER_LOGS=$PWD/build/cluster
+rc=0
+timeout -k 10 600 bats --tap --timing "$@" 3>&- | tee "$out" || rc=$?
+awk -v rc=$rc '
+  /^1\.\./ { split($0, p, /\.\./); plan = p[2] }
+  /^ok/ { passed++ }
+  /^not ok/ { failed++ }
+  END {
+    if (passed + failed < plan || !plan) print "not all tests ran, exit status " rc
+    print passed + 0 " passed, " failed + 0 " failed"
+  }' "$out"
+[ $rc = 0 ] || { echo "test-cluster: the logs are in build/cluster" >&2; exit 1; }

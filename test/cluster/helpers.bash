@@ -1,0 +1,81 @@
+# shellcheck disable=SC2034,SC2154 # the tests read what is set here; root comes from e2e/helpers.bash
+# Shared by the bats files that need a cluster: those of test/e2e, a namespace of its own for each test
+# ($ns), and ways to wait by asking.
+load ../e2e/helpers
+here=$root/test/cluster
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  unset DL_OPERATOR_KINDS NO_COLOR
+  ns=$(namespace_of_test)
+  new_namespace "$ns"
+}
+
+# Valid as a name, and different for each test of each file in each run.
+namespace_of_test() {
+  local file=${BATS_TEST_FILENAME##*/}
+  echo "${file%.bats}-$BATS_TEST_NUMBER-$CLUSTER_RUN"
+}
+
+# new_namespace NAME: ready for pods.
+new_namespace() {
+  kubectl create namespace "$1"
+  eventually 30 kubectl -n "$1" get serviceaccount default
+}
+
+# eventually SECONDS COMMAND…: until it succeeds; what it said last, if it never does.
+eventually() {
+  local end=$((SECONDS + $1)) said
+  shift
+  until said=$("$@" 2>&1); do
+    if [ $SECONDS -ge "$end" ]; then
+      printf 'never: %s\n%s\n' "$*" "$said"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+# The kinds' definitions, served and known to kubectl. Installed by whoever comes first.
+install_crds() {
+  "$DLJOB" crds | kubectl apply -f - >/dev/null
+  "$DLJOB" crds -o json | jq -r '.items[] | "crd/" + .metadata.name' |
+    xargs kubectl wait --for=condition=Established --timeout=30s >/dev/null
+  eventually 30 all_served
+}
+
+all_served() {
+  rm -rf "$KUBECACHEDIR"
+  [ "$(kubectl api-resources --categories=dljobs -o name | wc -l)" = "$("$DLJOB" crds -o json | jq '.items | length')" ]
+}
+
+# example FILE: the job in examples/FILE.yaml as JSON, for whichever namespace.
+example() {
+  yaml_to_json <"$root/examples/$1.yaml" | jq '.[0] | del(.metadata.namespace)'
+}
+
+# An example of each kind.
+one_of_each="mpba-mxjob/linear mpba-tfjob/ps-worker fioravanzo-mxjob/linear-dist mlkube-tfjob/gpu
+  aitrainingjob/paddle-mnist"
+
+# All of them, as example takes them.
+examples() {
+  (cd "$root/examples" && printf '%s\n' */*.yaml) | sed 's/\.yaml$//'
+}
+
+# job_in FILE.json: the job as kubectl names it: TfJob.v1beta1.mlkube.io/demo
+job_in() {
+  jq -r '(.apiVersion | split("/")) as [$group, $version] | "\(.kind).\($version).\($group)/\(.metadata.name)"' "$1"
+}
+
+# refused WHAT COMMAND…: the command fails and says WHAT.
+refused() {
+  local what=$1
+  shift
+  split "$@"
+  [ "$status" != 0 ] || {
+    printf 'accepted: %s\n%s\n' "$*" "$out"
+    return 1
+  }
+  has "$err" "$what"
+}

@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# What `up` and `down` share: where things lie in a cluster's folder, and how its processes are started,
+# watched and stopped.
+#
+#   DIR/kubeconfig      for the administrator
+#   DIR/audit.log       every request that the API server answered, a JSON object a line
+#   DIR/log/NAME.log    what each component says
+#   DIR/start/NAME      the command that starts it, for those who want to start it by hand
+#   DIR/run/NAME.pid    its process id and start time
+#   DIR/pki, DIR/etcd   keys and data
+#   DIR/.cluster        says that the folder is ours to clean
+
+# In the order in which they are stopped: who watches goes before who is watched, for an API server waits
+# for its clients.
+# shellcheck disable=SC2034 # for those who read this file
+components=(kwok kube-scheduler kube-controller-manager kube-apiserver etcd)
+
+say() { echo "cluster: $*" >&2; }
+
+# started PID: when that process was started, in ticks since boot; fails if it is gone or a zombie.
+started() {
+  local stat
+  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  # The command's name, in parentheses, may hold blanks.
+  # shellcheck disable=SC2086 # numbers
+  set -- ${stat##*) }
+  [ "$1" != Z ] && echo "${20}"
+}
+
+# pid_of DIR NAME: the process id, if that very process is there: another one may have got its number.
+pid_of() {
+  local pid start
+  read -r pid start 2>/dev/null <"$1/run/$2.pid" && [ -n "$start" ] && [ "$(started "$pid")" = "$start" ] && echo "$pid"
+}
+
+# start_component DIR NAME: in a session of its own, so that no signal of the caller's terminal reaches
+# it. It writes its own pid before it becomes the program: whenever the caller is killed, `down` finds it.
+start_component() {
+  # shellcheck disable=SC2016 # expanded by the shell that is started
+  setsid bash -c '
+    for fd in /proc/$$/fd/*; do
+      fd=${fd##*/}
+      [ "$fd" -le 2 ] || eval "exec $fd>&-"
+    done
+    read -r stat <"/proc/$$/stat"
+    set -- "$1" "$2" ${stat##*) }
+    echo "$$ ${22}" >"$1/run/$2.pid"
+    exec "$1/start/$2"
+  ' start "$1" "$2" </dev/null >>"$1/log/$2.log" 2>&1 &
+  until [ -s "$1/run/$2.pid" ]; do
+    sleep 0.01
+  done
+}
+
+# stop_component DIR NAME SECONDS: SIGTERM, and SIGKILL when the time is over.
+stop_component() {
+  local pid end
+  if pid=$(pid_of "$1" "$2"); then
+    end=$(($(date +%s%3N) + $3 * 1000))
+    kill "$pid" 2>/dev/null || true
+    while [ -n "$(pid_of "$1" "$2")" ]; do
+      if [ "$(date +%s%3N)" -ge "$end" ]; then
+        kill -KILL "$pid" 2>/dev/null || true
+        end=$((end + 60000))
+      fi
+      sleep 0.02
+    done
+  fi
+  rm -f "$1/run/$2.pid"
+}
+
+# wait_for DIR NAME SECONDS COMMAND…: until the command succeeds. Fails, with the end of its log, when
+# the component ends before or the time is over.
+wait_for() {
+  local dir=$1 name=$2 end=$(($(date +%s) + $3)) why=
+  shift 3
+  until "$@" >/dev/null 2>&1; do
+    if [ -z "$(pid_of "$dir" "$name")" ]; then
+      why="$name has ended"
+    elif [ "$(date +%s)" -ge "$end" ]; then
+      why="$name is not ready in time"
+    fi
+    if [ -n "$why" ]; then
+      say "$why; the end of its log:"
+      tail -n 20 "$dir/log/$name.log" >&2
+      return 1
+    fi
+    sleep 0.05
+  done
+}
