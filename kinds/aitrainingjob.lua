@@ -52,16 +52,18 @@ local function read(spec)
     table.insert(roles, read_role(name, r))
   end
   table.sort(roles, function(a, b) return a.name < b.name end)
-  -- A list of codes does not make a role restart that says nothing of restarts: its default is Never.
-  local codes = { exitCodes = spec.restartingExitCode ~= "" and spec.restartingExitCode or nil }
+  -- A list of codes does not make a role restart that says nothing of restarts: its default is Never. Without a
+  -- list no code is worth another try.
+  local given = (spec.restartingExitCode or "") ~= ""
+  local codes = { exitCodes = given and spec.restartingExitCode or list() }
   return {
     roles = roles,
     own = {
-      restart = all_say and codes or nil,
+      restart = given and all_say and codes or nil,
       complete = spec.completePolicy, fail = spec.failPolicy, timeLimit = spec.timeLimit,
       cleanPods = spec.cleanPodPolicy,
     },
-    default = { restart = not all_say and codes or nil, complete = "All", fail = "Any", cleanPods = "All" },
+    default = { restart = not (given and all_say) and codes or nil, complete = "All", fail = "Any", cleanPods = "All" },
     fields = {
       ["restart.exitCodes"] = "restartingExitCode", complete = "completePolicy", fail = "failPolicy",
       cleanPods = "cleanPodPolicy",
