@@ -227,6 +227,8 @@ static void expect_pod(struct golden *g, struct str path, struct kind_job *kj, c
 		expect_own_label(g, path, json_at(pod, "metadata", "labels", NULL), LABEL_GENERATION, STR("0"));
 		compare(g, key_path(g, path, STR("annotations")), json_get(want, "annotations"),
 		        json_at(pod, "metadata", "annotations", NULL), COMPARE_EXACT);
+		compare(g, path, json_at(c->role->template, "metadata", "finalizers", NULL),
+			json_at(pod, "metadata", "finalizers", NULL), COMPARE_EXACT);
 		expect_spec(g, path, c, want, json_get(pod, "spec"));
 	}
 	yyjson_doc_free(doc);
