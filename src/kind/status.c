@@ -149,7 +149,8 @@ static yyjson_mut_val *make_condition(const struct record *r, enum condition c, 
 	json_mut_put(doc, obj, STR("type"), yyjson_mut_str(doc, condition_name(c)));
 	json_mut_put(doc, obj, STR("status"), yyjson_mut_str(doc, s->status ? "True" : "False"));
 	json_mut_put(doc, obj, STR("reason"), reason ? yyjson_mut_val_mut_copy(doc, reason) : json_mut_str(doc, word));
-	json_mut_put(doc, obj, STR("message"), json_mut_str(doc, s->status ? r->reason : STR("")));
+	/* What it waits for, or what is wrong with it, is why it does not run. */
+	json_mut_put(doc, obj, STR("message"), json_mut_str(doc, c == CONDITION_RUNNING || s->status ? r->reason : STR("")));
 	json_mut_put(doc, obj, STR("lastTransitionTime"), json_mut_str(doc, str_c(time_format(s->since, time))));
 	return obj;
 }

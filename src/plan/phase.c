@@ -103,7 +103,7 @@ static void set_condition(struct world *w, enum condition which, bool status, bo
 		*c = (struct condition_state){ true, status, w->stamp };
 }
 
-static void update_conditions(struct world *w)
+void phase_conditions(struct world *w)
 {
 	enum phase p = w->next->phase;
 
@@ -198,5 +198,5 @@ void phase_update(struct world *w)
 		w->next->start = w->stamp;
 	w->next->observed_generation = w->job->generation;
 	phase_enter(w, p);
-	update_conditions(w);
+	phase_conditions(w);
 }

@@ -16,8 +16,10 @@ static void plan_invalid(struct world *w)
 {
 	struct str line = problems_line(&w->job->problems, w->a);
 
-	if (!w->next->start || w->next->phase == PHASE_INVALID)
+	if (!w->next->start || w->next->phase == PHASE_INVALID) {
 		phase_enter(w, PHASE_INVALID);
+		phase_conditions(w);
+	}
 	w->next->observed_generation = w->job->generation;
 	w->next->reason = arena_printf(w->a, "invalid: %.*s", STR_F(reason_clip(line)));
 }

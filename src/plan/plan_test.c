@@ -236,6 +236,8 @@ static void invalid_from_the_start(void **state)
 	t_settle(t);
 	assert_phase(t, "Invalid");
 	assert_contains(t_reason(t), "invalid: spec.replicas: must not be negative");
+	assert_true(t->record->conditions[CONDITION_RUNNING].set);
+	assert_false(t->record->conditions[CONDITION_RUNNING].status);
 	assert_int_equal(t->created, 0);
 	/* No final phase: it runs once it is mended. */
 	mend(t);

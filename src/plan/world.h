@@ -138,6 +138,8 @@ void cleanup(struct world *w);
 /* phase.c: counts, phase, conditions, history. */
 void phase_update(struct world *w);
 void phase_enter(struct world *w, enum phase p);
+/* The conditions, as the phase says. */
+void phase_conditions(struct world *w);
 /* reason.c: the one line. */
 struct str reason_line(struct world *w);
 /* At most so many bytes of somebody else's text. */
