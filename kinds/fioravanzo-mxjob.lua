@@ -127,7 +127,11 @@ local function status(job, st)
   for _, r in ipairs(st.roles) do
     table.insert(replicas, replica_status(r))
   end
-  return { phase = words[1], state = words[2], reason = st.reason or "", replicaStatuses = replicas }
+  local reason = st.reason or ""
+  if st.phase == "Invalid" then
+    reason = replace(reason, "invalid: ", "invalid job spec: ")
+  end
+  return { phase = words[1], state = words[2], reason = reason, replicaStatuses = replicas }
 end
 
 local function adopt(job, old)
