@@ -160,6 +160,14 @@ gone() {
   refused "there is a cluster" "$here/up" "$PWD/second"
   pids=$(running "$PWD/second")
   is "$(echo "$pids" | wc -l)" 4
+  # The API server goes and comes back on its old port, with what it knew.
+  KUBECONFIG=$PWD/second/kubeconfig kubectl create configmap kept
+  stop_component "$PWD/second" kube-apiserver 10
+  refused refused env KUBECONFIG="$PWD/second/kubeconfig" kubectl get configmap kept
+  start_component "$PWD/second" kube-apiserver
+  eventually 60 env KUBECONFIG="$PWD/second/kubeconfig" kubectl get configmap kept
+  pids=$(running "$PWD/second")
+  is "$(echo "$pids" | wc -l)" 4
   # Somebody who watches does not hold it up.
   KUBECONFIG=$PWD/second/kubeconfig kubectl get pods -A --watch >watched 2>&1 3>&- &
   "$here/down" "$PWD/second"

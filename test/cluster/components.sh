@@ -9,11 +9,11 @@ port_manager=
 port_scheduler=
 port_kwok=
 
-# find_ports: six ports in a row on which nobody listens. Below the range of outgoing connections, so that
-# a component that is stopped for a while finds its port free.
+# find_ports: ten ports in a row that nobody uses. Below the range of outgoing connections, so that a
+# component that is stopped for a while finds its port free.
 find_ports() {
   local busy base p
-  busy=$(awk '$4 == "0A" { sub(/.*:/, "", $2); print $2 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
+  busy=$(awk '{ sub(/.*:/, "", $2); print $2 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
   for ((base = 21000; base < 31000; base += 10)); do
     for ((p = base; p < base + 10; p++)); do
       [[ $busy != *$(printf %04X $p)* ]] || continue 2

@@ -3,6 +3,7 @@
 setup_suite() {
   here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
   CLUSTER_PATH=$("$here/../../scripts/kube-deps.sh")
+  PATH=$CLUSTER_PATH:$PATH
   if [ -z "${CLUSTER_DIR:-}" ]; then
     CLUSTER_DIR=$BATS_SUITE_TMPDIR/cluster
     CLUSTER_OURS=$CLUSTER_DIR
@@ -14,7 +15,7 @@ setup_suite() {
   fi
   # Namespaces are made of it: a cluster that is used again has those of the last run still.
   CLUSTER_RUN=$$
-  export CLUSTER_PATH CLUSTER_DIR CLUSTER_RUN
+  export PATH CLUSTER_PATH CLUSTER_DIR CLUSTER_RUN
   export KUBECONFIG=$CLUSTER_DIR/kubeconfig
   # What kubectl remembers of a server is kept by address: the next cluster may have the same.
   export KUBECACHEDIR=$BATS_SUITE_TMPDIR/kubectl
