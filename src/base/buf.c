@@ -110,6 +110,33 @@ void buf_json_str(struct buf *b, struct str s)
 	buf_putc(b, '"');
 }
 
+bool buf_base64(struct buf *b, struct str s)
+{
+	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t bits = 0;
+	size_t n = 0, pads = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		const char *hit = s.p[i] ? strchr(alphabet, s.p[i]) : NULL;
+
+		if (s.p[i] == '\n' || s.p[i] == '\r')
+			continue;
+		if (s.p[i] == '=' && n % 4 >= 2)
+			pads++;
+		else if (!hit || pads)
+			return false;
+		bits = bits << 6 | (hit ? (uint32_t)(hit - alphabet) : 0);
+		if (++n % 4)
+			continue;
+		buf_putc(b, (char)(bits >> 16));
+		if (pads < 2)
+			buf_putc(b, (char)(bits >> 8));
+		if (pads < 1)
+			buf_putc(b, (char)bits);
+	}
+	return n % 4 == 0;
+}
+
 void buf_clear(struct buf *b)
 {
 	b->n = 0;

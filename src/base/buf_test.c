@@ -97,13 +97,34 @@ static void test_utf8(void **state)
 	buf_release(&b);
 }
 
+static void test_base64(void **state)
+{
+	static const struct {
+		const char *text, *want; /* NULL: refused */
+	} cases[] = {
+		{ "", "" },        { "YQ==", "a" },         { "YWI=", "ab" },
+		{ "YWJj", "abc" }, { "YW\nJj\r\n", "abc" }, { "+/+/", "\xfb\xff\xbf" },
+		{ "YQ", NULL },    { "YQ=", NULL },         { "Y===", NULL },
+		{ "YQ=a", NULL },  { "YQ==YQ==", NULL },    { "Y Q=", NULL },
+		{ "-_-_", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct buf b = BUF_INIT(100);
+
+		assert_int_equal(buf_base64(&b, str_c(cases[i].text)), cases[i].want != NULL);
+		if (cases[i].want)
+			assert_string_equal(buf_str(&b).p, cases[i].want);
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_put),
-		cmocka_unit_test(test_maximum),
-		cmocka_unit_test(test_json_str),
-		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_put),  cmocka_unit_test(test_maximum), cmocka_unit_test(test_json_str),
+		cmocka_unit_test(test_utf8), cmocka_unit_test(test_base64),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

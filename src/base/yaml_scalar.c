@@ -169,34 +169,6 @@ struct yaml_scalar yaml_plain(struct str text)
 	return text.p[0] == '.' && tidy_underscores(text) ? number(text) : string;
 }
 
-/* Strict base64 with padding; line breaks are skipped. */
-static bool base64(struct str s, struct buf *out)
-{
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint32_t bits = 0;
-	size_t n = 0, pads = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		const char *hit = s.p[i] ? strchr(alphabet, s.p[i]) : NULL;
-
-		if (s.p[i] == '\n' || s.p[i] == '\r')
-			continue;
-		if (s.p[i] == '=' && n % 4 >= 2)
-			pads++;
-		else if (!hit || pads)
-			return false;
-		bits = bits << 6 | (hit ? (uint32_t)(hit - alphabet) : 0);
-		if (++n % 4)
-			continue;
-		buf_putc(out, (char)(bits >> 16));
-		if (pads < 2)
-			buf_putc(out, (char)(bits >> 8));
-		if (pads < 1)
-			buf_putc(out, (char)bits);
-	}
-	return n % 4 == 0;
-}
-
 const char *yaml_tagged(struct str tag, struct str text, struct yaml_scalar *ret, struct buf *data)
 {
 	static const struct str prefix = STR_INIT("tag:yaml.org,2002:");
@@ -210,7 +182,7 @@ const char *yaml_tagged(struct str tag, struct str text, struct yaml_scalar *ret
 	if (str_eqc(name, "str"))
 		return NULL;
 	if (str_eqc(name, "binary")) {
-		if (!base64(text, data))
+		if (!buf_base64(data, text))
 			return "!!binary needs base64";
 		return str_is_utf8(buf_str(data)) ? NULL : "!!binary that is no text cannot stand in JSON";
 	}
