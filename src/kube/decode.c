@@ -1,0 +1,325 @@
+#include "kube/decode.h"
+
+#include "base/json.h"
+
+/* A field of a struct that is read as it stands. Where the type is wrong nothing is written. */
+enum field_type { F_TEXT, F_CLIPPED, F_TIME, F_INT32, F_LABEL32, F_LABEL64 };
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+#define FIELD(key, type, s, member)                                                                                    \
+	{                                                                                                              \
+		key, type, offsetof(struct s, member)                                                                  \
+	}
+
+static const struct field meta_fields[] = {
+	FIELD("name", F_TEXT, meta, name),
+	FIELD("namespace", F_TEXT, meta, ns),
+	FIELD("uid", F_TEXT, meta, uid),
+	FIELD("resourceVersion", F_TEXT, meta, rv),
+	FIELD("creationTimestamp", F_TIME, meta, created),
+	FIELD("deletionTimestamp", F_TIME, meta, deleted),
+	FIELD("deletionGracePeriodSeconds", F_INT32, meta, grace),
+};
+
+static const struct field pod_labels[] = {
+	FIELD(LABEL_UID, F_TEXT, pod, job_uid),
+	FIELD(LABEL_ROLE, F_TEXT, pod, role),
+	FIELD(LABEL_INDEX, F_LABEL32, pod, index),
+	FIELD(LABEL_GENERATION, F_LABEL64, pod, generation),
+};
+
+static const struct field pod_status_fields[] = {
+	FIELD("reason", F_CLIPPED, pod, reason),
+	FIELD("message", F_CLIPPED, pod, message),
+	FIELD("startTime", F_TIME, pod, started),
+};
+
+static const struct field service_labels[] = {
+	FIELD(LABEL_UID, F_TEXT, service, job_uid),
+	FIELD(LABEL_ROLE, F_TEXT, service, role),
+	FIELD(LABEL_INDEX, F_LABEL32, service, index),
+};
+
+static const struct field waiting_fields[] = {
+	FIELD("reason", F_CLIPPED, container, reason),
+	FIELD("message", F_CLIPPED, container, message),
+};
+
+static const struct field terminated_fields[] = {
+	FIELD("reason", F_CLIPPED, container, reason),
+	FIELD("message", F_CLIPPED, container, message),
+	FIELD("exitCode", F_INT32, container, exit_code),
+	FIELD("finishedAt", F_TIME, container, finished),
+};
+
+/* Not in the middle of a character. */
+static struct str clip(struct str s)
+{
+	size_t n = MIN(s.n, (size_t)DECODE_TEXT_MAX);
+
+	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_sub(s, 0, n);
+}
+
+static struct str keep(struct str s, struct arena *a)
+{
+	return str_empty(s) ? STR_NONE : arena_str(a, s);
+}
+
+static void read_field(void *to, enum field_type type, yyjson_val *val, struct arena *a)
+{
+	int64_t n;
+
+	switch (type) {
+	case F_TEXT:
+		*(struct str *)to = keep(json_str(val), a);
+		return;
+	case F_CLIPPED:
+		*(struct str *)to = keep(clip(json_str(val)), a);
+		return;
+	case F_TIME:
+		if (time_parse(json_str(val), &n))
+			*(msec *)to = n;
+		return;
+	case F_INT32:
+		if (json_int(val, &n) && n >= INT32_MIN && n <= INT32_MAX)
+			*(int32_t *)to = (int32_t)n;
+		return;
+	case F_LABEL32:
+		if (str_int(json_str(val), &n) && n >= 0 && n <= INT32_MAX)
+			*(int32_t *)to = (int32_t)n;
+		return;
+	case F_LABEL64:
+		if (str_int(json_str(val), &n) && n >= 0)
+			*(int64_t *)to = n;
+		return;
+	}
+}
+
+static void read_fields(void *to, const struct field *f, size_t n, yyjson_val *obj, struct arena *a)
+{
+	for (size_t i = 0; i < n; i++) {
+		yyjson_val *val = json_get(obj, f[i].key);
+
+		if (val)
+			read_field((char *)to + f[i].offset, f[i].type, val, a);
+	}
+}
+#define READ(to, fields, obj, a) read_fields((to), (fields), ARRAY_LEN(fields), (obj), (a))
+
+static struct str owner_of(yyjson_val *metadata, struct arena *a)
+{
+	yyjson_val *owners = json_get(metadata, "ownerReferences"), *owner;
+	size_t i, max;
+
+	yyjson_arr_foreach(owners, i, max, owner)
+	{
+		if (yyjson_is_true(json_get(owner, "controller")))
+			return keep(json_str(json_get(owner, "uid")), a);
+	}
+	return STR_NONE;
+}
+
+static bool read_meta(struct meta *ret, yyjson_val *val, struct arena *a, struct err *e)
+{
+	yyjson_val *metadata = json_get(val, "metadata");
+
+	READ(ret, meta_fields, metadata, a);
+	if (str_empty(ret->name))
+		return err_set(e, ERR_INVALID, "no object: metadata.name is missing");
+	ret->owner_uid = owner_of(metadata, a);
+	return true;
+}
+
+static void read_state(struct container *c, yyjson_val *state, struct arena *a)
+{
+	yyjson_val *terminated = json_get(state, "terminated");
+
+	if (yyjson_is_obj(terminated)) {
+		c->state = CONTAINER_TERMINATED;
+		c->exit_code = -1; /* one that nobody knows is no success */
+		READ(c, terminated_fields, terminated, a);
+	} else if (yyjson_is_obj(json_get(state, "running"))) {
+		c->state = CONTAINER_RUNNING;
+	} else {
+		c->state = CONTAINER_WAITING;
+		READ(c, waiting_fields, json_get(state, "waiting"), a);
+	}
+}
+
+static struct container *read_containers(struct container *c, yyjson_val *list, bool init, struct arena *a)
+{
+	yyjson_val *one;
+	size_t i, max;
+
+	yyjson_arr_foreach(list, i, max, one)
+	{
+		struct str name = json_str(json_get(one, "name"));
+
+		if (str_empty(name))
+			continue;
+		*c = (struct container){ .name = keep(name, a), .init = init };
+		read_state(c++, json_get(one, "state"), a);
+	}
+	return c;
+}
+
+static void read_all_containers(struct pod *ret, yyjson_val *status, struct arena *a)
+{
+	yyjson_val *init = json_get(status, "initContainerStatuses"), *main = json_get(status, "containerStatuses");
+	size_t most = yyjson_arr_size(init) + yyjson_arr_size(main);
+	struct container *all, *end;
+
+	if (!most)
+		return;
+	all = arena_array(a, struct container, most);
+	end = read_containers(all, init, true, a);
+	end = read_containers(end, main, false, a);
+	ret->containers = all;
+	ret->n_containers = (size_t)(end - all);
+}
+
+static bool is_true(yyjson_val *condition)
+{
+	return str_eqc(json_str(json_get(condition, "status")), "True");
+}
+
+static void read_conditions(struct pod *ret, yyjson_val *status, struct arena *a)
+{
+	yyjson_val *conditions = json_get(status, "conditions"), *one;
+	size_t i, max;
+
+	yyjson_arr_foreach(conditions, i, max, one)
+	{
+		struct str type = json_str(json_get(one, "type"));
+
+		if (str_eqc(type, "Ready"))
+			ret->ready = is_true(one);
+		else if (str_eqc(type, "DisruptionTarget"))
+			ret->disrupted = is_true(one);
+		else if (str_eqc(type, "PodScheduled") && str_eqc(json_str(json_get(one, "status")), "False") &&
+		         str_empty(ret->message))
+			ret->message = keep(clip(json_str(json_get(one, "message"))), a);
+	}
+}
+
+static enum pod_phase phase_of(struct str s)
+{
+	static const char *const names[] = { [POD_PENDING] = "Pending",
+		                             [POD_RUNNING] = "Running",
+		                             [POD_SUCCEEDED] = "Succeeded",
+		                             [POD_FAILED] = "Failed" };
+
+	if (str_empty(s))
+		return POD_PENDING;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eqc(s, names[i]))
+			return (enum pod_phase)i;
+	return POD_UNKNOWN;
+}
+
+bool kube_decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)
+{
+	yyjson_val *status = json_get(val, "status");
+
+	*ret = (struct pod){ .index = -1 };
+	if (!read_meta(&ret->meta, val, a, e))
+		return false;
+	READ(ret, pod_labels, json_at(val, "metadata", "labels", NULL), a);
+	READ(ret, pod_status_fields, status, a);
+	ret->phase = phase_of(json_str(json_get(status, "phase")));
+	ret->node = keep(json_str(json_at(val, "spec", "nodeName", NULL)), a);
+	read_conditions(ret, status, a);
+	read_all_containers(ret, status, a);
+	return true;
+}
+
+bool kube_decode_service(struct service *ret, yyjson_val *val, struct arena *a, struct err *e)
+{
+	*ret = (struct service){ .index = -1 };
+	if (!read_meta(&ret->meta, val, a, e))
+		return false;
+	READ(ret, service_labels, json_at(val, "metadata", "labels", NULL), a);
+	return true;
+}
+
+bool kube_decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err *e)
+{
+	yyjson_val *conditions = json_at(val, "status", "conditions", NULL);
+	yyjson_val *taints = json_at(val, "spec", "taints", NULL), *one;
+	struct meta meta = { 0 };
+	size_t i, max;
+
+	*ret = (struct node){ 0 };
+	if (!read_meta(&meta, val, a, e))
+		return false;
+	ret->name = meta.name;
+	/* A node that has not said anything yet is not ready since it is there, not since 1970. */
+	ret->since = meta.created;
+	yyjson_arr_foreach(conditions, i, max, one)
+	{
+		if (!str_eqc(json_str(json_get(one, "type")), "Ready"))
+			continue;
+		ret->ready = is_true(one);
+		read_field(&ret->since, F_TIME, json_get(one, "lastTransitionTime"), a);
+	}
+	yyjson_arr_foreach(taints, i, max, one)
+	{
+		if (str_eqc(json_str(json_get(one, "key")), "node.kubernetes.io/out-of-service"))
+			ret->out_of_service = true;
+	}
+	return true;
+}
+
+/* Whoever goes through the tree does it by recursion. */
+static bool too_deep(yyjson_val *val, size_t left)
+{
+	yyjson_val *key, *one;
+	size_t i, max;
+
+	if (!yyjson_is_ctn(val))
+		return false;
+	if (left == 0)
+		return true;
+	yyjson_arr_foreach(val, i, max, one)
+	{
+		if (too_deep(one, left - 1))
+			return true;
+	}
+	yyjson_obj_foreach(val, i, max, key, one)
+	{
+		if (too_deep(one, left - 1))
+			return true;
+	}
+	return false;
+}
+
+bool kube_decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e)
+{
+	*ret = (struct job_object){ .kind = kind, .root = val };
+	if (!read_meta(&ret->meta, val, a, e))
+		return false;
+	if (too_deep(val, JSON_MAX_DEPTH))
+		return err_set(e, ERR_LIMIT, "nested more than %d deep", JSON_MAX_DEPTH);
+	return true;
+}
+
+void kube_decode_status(struct outcome *ret, yyjson_val *val)
+{
+	struct str reason = json_str(json_get(val, "reason")), message = json_str(json_get(val, "message"));
+	int64_t seconds;
+
+	if (!str_eqc(json_str(json_get(val, "kind")), "Status"))
+		return;
+	if (!str_empty(reason))
+		ret->reason = reason;
+	if (!str_empty(message))
+		ret->message = message;
+	if (json_int(json_at(val, "details", "retryAfterSeconds", NULL), &seconds) && seconds > 0 &&
+	    seconds <= INT32_MAX)
+		ret->retry_after = SECONDS(seconds);
+}

@@ -1,0 +1,475 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "kube/config.h"
+#include "kube/decode.h"
+
+static struct arena arena;
+
+/* What an API server sends; the fuzzer begins with the same. */
+static yyjson_doc *sample(const char *name)
+{
+	struct str path = arena_printf(&arena, CORPUS "/decode/%s.json", name), text = STR_NONE;
+	yyjson_doc *doc;
+
+	assert_int_equal(kube_read_file(&text, path.p, &arena, NULL), KUBE_READ);
+	doc = json_parse(text, NULL);
+	assert_non_null(doc);
+	return doc;
+}
+
+static void same(struct str s, const char *want)
+{
+	assert_string_equal(arena_str(&arena, s).p, want);
+}
+
+static void same_time(msec t, const char *want)
+{
+	char text[TIME_TEXT];
+
+	assert_string_equal(time_format(t, text), want);
+}
+
+static struct pod pod_of(const char *text)
+{
+	CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(text), NULL);
+	struct err e = ERR_INIT;
+	struct pod pod;
+
+	assert_non_null(doc);
+	if (!kube_decode_pod(&pod, yyjson_doc_get_root(doc), &arena, &e))
+		fail_msg("%s", err_msg(&e));
+	return pod;
+}
+
+static void check_container(const struct container *c, const char *name, bool init, enum container_state state,
+                            int32_t code, const char *reason, const char *message)
+{
+	same(c->name, name);
+	assert_int_equal(c->init, init);
+	assert_int_equal(c->state, state);
+	assert_int_equal(c->exit_code, code);
+	same(c->reason, reason);
+	same(c->message, message);
+}
+
+static void test_pod(void **state)
+{
+	yyjson_doc *doc = sample("pod");
+	struct pod p;
+
+	(void)state;
+	assert_true(kube_decode_pod(&p, yyjson_doc_get_root(doc), &arena, NULL));
+	/* Nothing of it may lie in the document. */
+	yyjson_doc_free(doc);
+	same(p.meta.name, "mnist-worker-3");
+	same(p.meta.ns, "team-a");
+	same(p.meta.uid, "6fa1d0a4-8f0a-4f0e-9f5b-0d2c4a8f0b11");
+	same(p.meta.rv, "184467");
+	same(p.meta.owner_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	same_time(p.meta.created, "2026-11-15T12:00:00Z");
+	same_time(p.meta.deleted, "2026-11-15T12:10:30Z");
+	assert_int_equal(p.meta.grace, 30);
+	same(p.job_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	same(p.role, "worker");
+	assert_int_equal(p.index, 3);
+	assert_int_equal(p.generation, 4);
+	assert_int_equal(p.phase, POD_FAILED);
+	same(p.node, "node-7");
+	same(p.reason, "Evicted");
+	same(p.message, "The node was low on resource: memory.");
+	same_time(p.started, "2026-11-15T12:00:02Z");
+	assert_true(p.ready);
+	assert_true(p.disrupted);
+	assert_false(p.gone);
+	assert_int_equal(p.n_containers, 4);
+	check_container(&p.containers[0], "fetch", true, CONTAINER_TERMINATED, 0, "Completed", "");
+	check_container(&p.containers[1], "proxy", true, CONTAINER_RUNNING, 0, "", "");
+	check_container(&p.containers[2], "tensorflow", false, CONTAINER_TERMINATED, 137, "OOMKilled", "killed");
+	same_time(p.containers[2].finished, "2026-11-15T12:09:59Z");
+	check_container(&p.containers[3], "logs", false, CONTAINER_WAITING, 0, "ImagePullBackOff",
+	                "Back-off pulling image");
+}
+
+static void test_bare_pod(void **state)
+{
+	struct pod p = pod_of("{\"metadata\":{\"name\":\"a\"}}");
+
+	(void)state;
+	assert_int_equal(p.index, -1);
+	assert_int_equal(p.generation, 0);
+	assert_int_equal(p.phase, POD_PENDING);
+	assert_int_equal(p.meta.created, 0);
+	assert_int_equal(p.meta.deleted, 0);
+	assert_int_equal(p.n_containers, 0);
+	assert_false(p.ready);
+	same(p.meta.owner_uid, "");
+}
+
+#define POD(rest) "{\"metadata\":{\"name\":\"a\"}," rest "}"
+
+static void test_phases(void **state)
+{
+	static const struct {
+		const char *text;
+		enum pod_phase want;
+	} cases[] = {
+		{ "\"Pending\"", POD_PENDING }, { "\"Running\"", POD_RUNNING }, { "\"Succeeded\"", POD_SUCCEEDED },
+		{ "\"Failed\"", POD_FAILED },   { "\"Unknown\"", POD_UNKNOWN }, { "\"failed\"", POD_UNKNOWN },
+		{ "null", POD_PENDING },        { "5", POD_PENDING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct str text = arena_printf(&arena, POD("\"status\":{\"phase\":%s}"), cases[i].text);
+
+		assert_int_equal(pod_of(text.p).phase, cases[i].want);
+	}
+}
+
+static void test_conditions(void **state)
+{
+	struct pod p;
+
+	(void)state;
+	p = pod_of(POD("\"status\":{\"conditions\":[5,{\"type\":5},{\"type\":\"Ready\",\"status\":\"False\"},"
+	               "{\"type\":\"DisruptionTarget\",\"status\":\"False\"},"
+	               "{\"type\":\"PodScheduled\",\"status\":\"False\",\"message\":\"0/3 nodes\"}]}"));
+	assert_false(p.ready);
+	assert_false(p.disrupted);
+	same(p.message, "0/3 nodes");
+	p = pod_of(POD("\"status\":{\"message\":\"own\",\"conditions\":["
+	               "{\"type\":\"PodScheduled\",\"status\":\"False\",\"message\":\"0/3 nodes\"}]}"));
+	same(p.message, "own");
+	p = pod_of(
+		POD("\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"True\",\"message\":\"x\"}]}"));
+	same(p.message, "");
+}
+
+/* An exit code that cannot be read is no success; a container without a state waits. */
+static void test_odd_containers(void **state)
+{
+	struct pod p =
+		pod_of(POD("\"status\":{\"containerStatuses\":[7,{\"state\":{}},"
+	                   "{\"name\":\"a\",\"state\":{\"terminated\":{\"exitCode\":\"0\"}}},"
+	                   "{\"name\":\"b\",\"state\":{\"terminated\":{\"exitCode\":4294967296}}},"
+	                   "{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":1.0,\"finishedAt\":\"soon\"}}},"
+	                   "{\"name\":\"d\"},{\"name\":\"e\",\"state\":{\"running\":true}}]}"));
+
+	(void)state;
+	assert_int_equal(p.n_containers, 5);
+	check_container(&p.containers[0], "a", false, CONTAINER_TERMINATED, -1, "", "");
+	check_container(&p.containers[1], "b", false, CONTAINER_TERMINATED, -1, "", "");
+	check_container(&p.containers[2], "c", false, CONTAINER_TERMINATED, 1, "", "");
+	assert_int_equal(p.containers[2].finished, 0);
+	check_container(&p.containers[3], "d", false, CONTAINER_WAITING, 0, "", "");
+	check_container(&p.containers[4], "e", false, CONTAINER_WAITING, 0, "", "");
+}
+
+static void test_labels(void **state)
+{
+	static const struct {
+		const char *index;
+		int32_t want;
+	} cases[] = { { "\"0\"", 0 },           { "\"2147483647\"", INT32_MAX },
+		      { "\"2147483648\"", -1 }, { "\"-2\"", -1 },
+		      { "\"x\"", -1 },          { "\"\"", -1 },
+		      { "\"1 \"", -1 },         { "3", -1 },
+		      { "null", -1 },           { "{}", -1 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct str text = arena_printf(
+			&arena, "{\"metadata\":{\"name\":\"a\",\"labels\":{\"" LABEL_INDEX "\":%s}}}", cases[i].index);
+
+		assert_int_equal(pod_of(text.p).index, cases[i].want);
+	}
+}
+
+static void test_clipped(void **state)
+{
+	struct buf b = BUF_INIT(1 << 20);
+	struct pod p;
+
+	(void)state;
+	buf_put(&b, STR("{\"metadata\":{\"name\":\"a\"},\"status\":{\"message\":\"x"));
+	for (size_t i = 0; i < DECODE_TEXT_MAX; i++)
+		buf_put(&b, STR("\xc3\xa4"));
+	buf_put(&b, STR("\"}}"));
+	p = pod_of(b.p);
+	buf_release(&b);
+	assert_int_equal(p.message.n, DECODE_TEXT_MAX - 1);
+	assert_true(str_is_utf8(p.message));
+}
+
+static void test_no_objects(void **state)
+{
+	static const char *const texts[] = { "5",
+		                             "null",
+		                             "[]",
+		                             "{}",
+		                             "{\"metadata\":[]}",
+		                             "{\"metadata\":{\"name\":5}}",
+		                             "{\"metadata\":{\"name\":\"\"}}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(texts[i]), NULL);
+		yyjson_val *val = yyjson_doc_get_root(doc);
+		struct err e = ERR_INIT;
+		struct job_object job;
+		struct service service;
+		struct node node;
+		struct pod pod;
+
+		assert_false(kube_decode_pod(&pod, val, &arena, &e));
+		assert_string_equal(err_msg(&e), "no object: metadata.name is missing");
+		err_release(&e);
+		assert_false(kube_decode_service(&service, val, &arena, NULL));
+		assert_false(kube_decode_node(&node, val, &arena, NULL));
+		assert_false(kube_decode_job(&job, val, STR("K"), &arena, NULL));
+	}
+}
+
+static void test_service(void **state)
+{
+	yyjson_doc *doc = sample("service");
+	struct service s;
+
+	(void)state;
+	assert_true(kube_decode_service(&s, yyjson_doc_get_root(doc), &arena, NULL));
+	yyjson_doc_free(doc);
+	same(s.meta.name, "mnist-worker-3");
+	same(s.meta.owner_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	same(s.job_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	same(s.role, "worker");
+	assert_int_equal(s.index, 3);
+}
+
+static struct node node_of(const char *text)
+{
+	CLEANUP(json_docp) yyjson_doc *doc = text ? json_parse(str_c(text), NULL) : sample("node");
+	struct node n;
+
+	assert_true(kube_decode_node(&n, yyjson_doc_get_root(doc), &arena, NULL));
+	return n;
+}
+
+static void test_node(void **state)
+{
+#define NODE(rest) "{\"metadata\":{\"name\":\"n\",\"creationTimestamp\":\"2026-11-01T00:00:00Z\"}" rest "}"
+	struct node n = node_of(NULL);
+
+	(void)state;
+	same(n.name, "node-7");
+	assert_false(n.ready);
+	assert_true(n.out_of_service);
+	assert_false(n.gone);
+	same_time(n.since, "2026-11-15T12:00:00Z");
+	n = node_of(NODE(",\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]},\"spec\":{\"taints\":"
+	                 "[{\"key\":"
+	                 "\"node.kubernetes.io/unreachable\"}]}"));
+	assert_true(n.ready);
+	assert_false(n.out_of_service);
+	same_time(n.since, "2026-11-01T00:00:00Z");
+	n = node_of(NODE(",\"status\":{\"conditions\":{\"type\":\"Ready\",\"status\":\"True\"}},\"spec\":5"));
+	assert_false(n.ready);
+	same_time(n.since, "2026-11-01T00:00:00Z");
+}
+
+static void test_job(void **state)
+{
+	struct buf b = BUF_INIT(1 << 20);
+	struct err e = ERR_INIT;
+	struct job_object job;
+	yyjson_doc *doc;
+
+	(void)state;
+	buf_put(&b, STR("{\"metadata\":{\"name\":\"j\",\"namespace\":\"n\",\"generation\":3},\"spec\":"));
+	for (size_t i = 0; i < JSON_MAX_DEPTH - 1; i++)
+		buf_putc(&b, '[');
+	for (size_t i = 0; i < JSON_MAX_DEPTH - 1; i++)
+		buf_putc(&b, ']');
+	buf_putc(&b, '}');
+	doc = json_parse(buf_str(&b), &e);
+	assert_true(kube_decode_job(&job, yyjson_doc_get_root(doc), STR("TfJob.x"), &arena, &e));
+	same(job.kind, "TfJob.x");
+	same(job.meta.ns, "n");
+	assert_ptr_equal(job.root, yyjson_doc_get_root(doc));
+	yyjson_doc_free(doc);
+
+	buf_clear(&b);
+	buf_put(&b, STR("{\"metadata\":{\"name\":\"j\"},\"spec\":"));
+	for (size_t i = 0; i < 10000; i++)
+		buf_put(&b, i % 2 ? STR("[") : STR("{\"a\":"));
+	buf_put(&b, STR("1"));
+	for (size_t i = 10000; i > 0; i--)
+		buf_putc(&b, (i - 1) % 2 ? ']' : '}');
+	buf_putc(&b, '}');
+	doc = yyjson_read(b.p, b.n, 0);
+	assert_non_null(doc);
+	assert_false(kube_decode_job(&job, yyjson_doc_get_root(doc), STR("K"), &arena, &e));
+	assert_int_equal(e.code, ERR_LIMIT);
+	err_release(&e);
+	yyjson_doc_free(doc);
+	buf_release(&b);
+}
+
+static void test_status(void **state)
+{
+	static const struct {
+		const char *text, *reason, *message;
+		msec retry_after;
+	} cases[] = {
+		{ NULL, "Forbidden", "pods \"a\" is forbidden: exceeded quota", 3000 },
+		{ "{\"kind\":\"Status\",\"reason\":5,\"message\":null,\"details\":[]}", "was", "so", 7 },
+		{ "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":-1}}", "was", "so", 7 },
+		{ "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":9223372036854775807}}", "was", "so", 7 },
+		{ "{\"kind\":\"Pod\",\"reason\":\"x\",\"message\":\"y\"}", "was", "so", 7 },
+		{ "[]", "was", "so", 7 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(json_docp)
+		yyjson_doc *doc = cases[i].text ? json_parse(str_c(cases[i].text), NULL) : sample("status");
+		struct outcome o = { .reason = STR("was"), .message = STR("so"), .retry_after = 7 };
+
+		kube_decode_status(&o, yyjson_doc_get_root(doc));
+		same(o.reason, cases[i].reason);
+		same(o.message, cases[i].message);
+		assert_int_equal(o.retry_after, cases[i].retry_after);
+	}
+}
+
+static void decode_all(yyjson_val *val)
+{
+	struct outcome o = { 0 };
+	struct job_object job;
+	struct service service;
+	struct node node;
+	struct pod pod;
+
+	if (kube_decode_pod(&pod, val, &arena, NULL)) {
+		assert_false(str_empty(pod.meta.name));
+		assert_true(pod.index >= -1 && pod.generation >= 0);
+		for (size_t i = 0; i < pod.n_containers; i++)
+			assert_false(str_empty(pod.containers[i].name));
+	}
+	kube_decode_service(&service, val, &arena, NULL);
+	kube_decode_node(&node, val, &arena, NULL);
+	kube_decode_job(&job, val, STR("K"), &arena, NULL);
+	kube_decode_status(&o, val);
+}
+
+/* VAL as text, with OTHER in the place of its value number WHICH; false if it has fewer. */
+static bool write_with(yyjson_val *val, size_t *which, const char *other, struct buf *out)
+{
+	yyjson_val *key, *one;
+	size_t i, max;
+	bool found;
+
+	if ((*which)-- == 0) {
+		buf_put(out, str_c(other));
+		return true;
+	}
+	if (!yyjson_is_ctn(val)) {
+		json_write_val(val, out);
+		return false;
+	}
+	found = false;
+	buf_putc(out, yyjson_is_arr(val) ? '[' : '{');
+	yyjson_arr_foreach(val, i, max, one)
+	{
+		if (i)
+			buf_putc(out, ',');
+		found |= write_with(one, which, other, out);
+	}
+	yyjson_obj_foreach(val, i, max, key, one)
+	{
+		if (i)
+			buf_putc(out, ',');
+		buf_json_str(out, json_str(key));
+		buf_putc(out, ':');
+		found |= write_with(one, which, other, out);
+	}
+	buf_putc(out, yyjson_is_arr(val) ? ']' : '}');
+	return found;
+}
+
+static void try_others(yyjson_val *sample_root, const char *other)
+{
+	struct buf text = BUF_INIT(1 << 20);
+	bool more = true;
+
+	for (size_t i = 0; more; i++) {
+		size_t which = i;
+		yyjson_doc *doc;
+
+		buf_clear(&text);
+		more = write_with(sample_root, &which, other, &text);
+		doc = yyjson_read(text.p, text.n, 0);
+		assert_non_null(doc);
+		decode_all(yyjson_doc_get_root(doc));
+		yyjson_doc_free(doc);
+	}
+	buf_release(&text);
+}
+
+/* Every value of the samples in turn becomes something else. */
+static void test_wrong_types(void **state)
+{
+	static const char *const samples[] = { "pod", "service", "node", "status" };
+	static const char *const others[] = { "null",
+		                              "true",
+		                              "-1",
+		                              "1e300",
+		                              "18446744073709551615",
+		                              "\"\"",
+		                              "\"x\\u0000y\"",
+		                              "[]",
+		                              "[[{}],5,null]",
+		                              "{}",
+		                              "{\"name\":[],\"status\":{\"a\":1}}" };
+
+	(void)state;
+	for (size_t s = 0; s < ARRAY_LEN(samples); s++) {
+		CLEANUP(json_docp) yyjson_doc *doc = sample(samples[s]);
+
+		for (size_t o = 0; o < ARRAY_LEN(others); o++)
+			try_others(yyjson_doc_get_root(doc), others[o]);
+		arena_reset(&arena);
+	}
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_release(&arena);
+	return 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_pod, teardown),
+		cmocka_unit_test_teardown(test_bare_pod, teardown),
+		cmocka_unit_test_teardown(test_phases, teardown),
+		cmocka_unit_test_teardown(test_conditions, teardown),
+		cmocka_unit_test_teardown(test_odd_containers, teardown),
+		cmocka_unit_test_teardown(test_labels, teardown),
+		cmocka_unit_test_teardown(test_clipped, teardown),
+		cmocka_unit_test_teardown(test_no_objects, teardown),
+		cmocka_unit_test_teardown(test_service, teardown),
+		cmocka_unit_test_teardown(test_node, teardown),
+		cmocka_unit_test_teardown(test_job, teardown),
+		cmocka_unit_test_teardown(test_status, teardown),
+		cmocka_unit_test_teardown(test_wrong_types, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
