@@ -6,8 +6,7 @@
 #include "operator/operator.h"
 #include "operator/requests.h"
 
-struct op
-{
+struct op {
 	struct cluster *cluster;
 	struct kinds *kinds;
 	const struct clock *clock;

@@ -1,0 +1,238 @@
+/* What the answers mean: refusals, conflicts, lost replies, names that are taken. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "operator/testing.h"
+
+static void test_refusal_stops(void **state)
+{
+	struct script *s = *state;
+	size_t sent;
+
+	listed(s);
+	put_job(s, "1", "", 7);
+	status_written(s);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
+	refuse(s, waiting(s, VERB_CREATE, RES_SERVICE), 403, "Forbidden");
+	sent = s->n_sent;
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u2");
+	assert_int_equal(count_waiting_creates(s), 0);
+	assert_true(s->wake > s->now && s->wake != NEVER);
+	/* After the wait: one at a time again. */
+	s->now = s->wake;
+	run_step(s);
+	if (!count_waiting_creates(s)) {
+		settle_all(s);
+		s->now += MINUTES(2);
+		run_step(s);
+	}
+	assert_true(s->n_sent > sent);
+	assert_int_equal(count_waiting_creates(s), 1);
+}
+
+static void test_conflict_on_status_reads_anew(void **state)
+{
+	struct script *s = *state;
+	struct job_object o;
+
+	listed(s);
+	put_job(s, "1", "", 1);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
+	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 409, "Conflict");
+	assert_int_equal(count_waiting(s), 1);
+	assert_non_null(waiting(s, VERB_GET, RES_JOB));
+	o = job_object(s, "5", "", 1);
+	answer(s, waiting(s, VERB_GET, RES_JOB), (struct outcome){ .code = 200, .object = { RES_JOB, .job = &o } });
+	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, "\"resourceVersion\":\"5\""));
+}
+
+static void test_status_refused_is_no_loop(void **state)
+{
+	struct script *s = *state;
+	size_t sent;
+
+	listed(s);
+	put_job(s, "1", "", 1);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
+	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 422, "Invalid");
+	sent = s->n_sent;
+	s->now += MINUTES(9);
+	run_step(s);
+	assert_int_equal(s->n_sent, sent);
+	s->now += MINUTES(2);
+	run_step(s);
+	assert_true(s->n_sent > sent);
+}
+
+static void test_exists_and_is_ours(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s), *get;
+	struct pod pod = found_pod(t, UID, UID);
+
+	refuse(s, t, 409, "AlreadyExists");
+	get = waiting(s, VERB_GET, RES_POD);
+	assert_true(str_eq(get->r.name, t->r.name));
+	answer(s, get, (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_int_equal(count_waiting_creates(s), 0);
+}
+
+static void test_exists_without_labels(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s), *patch;
+	struct pod pod = found_pod(t, UID, "");
+
+	refuse(s, t, 409, "AlreadyExists");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	patch = waiting(s, VERB_PATCH, RES_POD);
+	assert_non_null(patch);
+	assert_non_null(strstr(patch->r.body.p, "\"" LABEL_UID "\":\"" UID "\""));
+	assert_non_null(strstr(patch->r.body.p, "\"" LABEL_GENERATION "\":\"0\""));
+	assert_non_null(strstr(patch->r.body.p, "\"uid\":\"found\""));
+	pod.job_uid = STR(UID);
+	answer(s, patch, (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_int_equal(count_waiting_creates(s), 0);
+}
+
+static void test_exists_and_is_foreign(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+	struct pod pod = found_pod(t, "somebody", "");
+
+	refuse(s, t, 409, "AlreadyExists");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	/* Nothing is touched, and it is tried again later. */
+	assert_null(waiting(s, VERB_PATCH, RES_POD));
+	assert_null(waiting(s, VERB_DELETE, RES_POD));
+	assert_int_equal(count_waiting_creates(s), 0);
+	assert_true(s->wake > s->now && s->wake != NEVER);
+}
+
+static void test_lost_reply_is_found_by_name(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+	struct pod pod = found_pod(t, UID, UID);
+
+	answer(s, t, (struct outcome){ 0 });
+	assert_int_equal(count_waiting_creates(s), 0);
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_int_equal(count_waiting_creates(s), 0);
+}
+
+static void test_lost_reply_not_done(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+
+	answer(s, t, (struct outcome){ 0 });
+	refuse(s, waiting(s, VERB_GET, RES_POD), 404, "NotFound");
+	assert_int_equal(count_waiting_creates(s), 1);
+}
+
+static void test_server_asks_to_wait(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+
+	answer(s, t, (struct outcome){ .code = 429, .retry_after = SECONDS(100) });
+	s->now += SECONDS(99);
+	run_step(s);
+	assert_int_equal(count_waiting_creates(s), 0);
+	s->now += SECONDS(1);
+	run_step(s);
+	/* A status write may come first. */
+	status_written_if_any(s);
+	assert_int_equal(count_waiting_creates(s), 1);
+}
+
+static void test_delete_of_what_is_gone(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s), *del;
+	struct pod stray = found_pod(t, UID, UID);
+
+	server_made(s, t, "p1");
+	settle_all(s);
+	stray.meta.name = STR("stray");
+	stray.index = 5;
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &stray } });
+	status_written_if_any(s);
+	del = waiting(s, VERB_DELETE, RES_POD);
+	assert_non_null(del);
+	assert_true(str_eqc(del->r.uid, "found"));
+	assert_int_equal(del->r.grace, -1);
+	refuse(s, del, 404, "NotFound");
+	assert_null(waiting(s, VERB_DELETE, RES_POD));
+}
+
+static void test_delete_is_not_repeated(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s), *del;
+	struct pod stray = found_pod(t, UID, UID), foreign = found_pod(t, "somebody", UID);
+
+	server_made(s, t, "p1");
+	settle_all(s);
+	stray.meta.name = STR("stray");
+	stray.index = 5;
+	foreign.meta.name = STR("foreign");
+	foreign.index = 6;
+	/* Whoever copies our labels does not make it ours. */
+	deliver(s, (struct cluster_event){
+			   .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &foreign } });
+	settle_all(s);
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &stray } });
+	status_written_if_any(s);
+	del = waiting(s, VERB_DELETE, RES_POD);
+	assert_non_null(del);
+	assert_true(str_eqc(del->r.name, "stray"));
+	answer(s, del, (struct outcome){ .code = 200 });
+	s->now += SECONDS(5);
+	run_step(s);
+	assert_null(waiting(s, VERB_DELETE, RES_POD));
+}
+
+static void test_lost_label_is_put_back(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+	struct pod pod = found_pod(t, UID, UID);
+
+	server_made(s, t, "p1");
+	settle_all(s);
+	pod.meta.uid = pod.meta.rv = STR("p1");
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_GONE, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	pod.job_uid = STR_NONE;
+	pod.meta.rv = STR("p2");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_non_null(waiting(s, VERB_PATCH, RES_POD));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCRIPT_TEST(test_refusal_stops),
+		SCRIPT_TEST(test_conflict_on_status_reads_anew),
+		SCRIPT_TEST(test_status_refused_is_no_loop),
+		SCRIPT_TEST(test_exists_and_is_ours),
+		SCRIPT_TEST(test_exists_without_labels),
+		SCRIPT_TEST(test_exists_and_is_foreign),
+		SCRIPT_TEST(test_lost_reply_is_found_by_name),
+		SCRIPT_TEST(test_lost_reply_not_done),
+		SCRIPT_TEST(test_server_asks_to_wait),
+		SCRIPT_TEST(test_delete_of_what_is_gone),
+		SCRIPT_TEST(test_delete_is_not_repeated),
+		SCRIPT_TEST(test_lost_label_is_put_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

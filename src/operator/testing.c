@@ -1,0 +1,267 @@
+/* The scripted cluster of testing.h. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "operator/testing.h"
+
+#include "base/log.h"
+
+static void submit(struct cluster *c, const struct request *r)
+{
+	struct script *s = (struct script *)(void *)c;
+	struct sent *t = &s->sent[s->n_sent++];
+
+	assert_true(s->n_sent <= MOST);
+	t->r = *r;
+	t->r.kind = arena_str(&s->arena, r->kind);
+	t->r.ns = arena_str(&s->arena, r->ns);
+	t->r.name = arena_str(&s->arena, r->name);
+	t->r.body = arena_str(&s->arena, r->body);
+	t->r.uid = arena_str(&s->arena, r->uid);
+}
+
+static bool next(struct cluster *c, struct cluster_event *ret)
+{
+	struct script *s = (struct script *)(void *)c;
+
+	*ret = s->event;
+	if (!s->full)
+		return false;
+	s->full = false;
+	return true;
+}
+
+static msec now(void *cookie)
+{
+	return ((struct script *)cookie)->now;
+}
+
+static const struct cluster_ops ops = { submit, next };
+
+void run_step(struct script *s)
+{
+	s->wake = operator_step(s->op);
+}
+
+void deliver(struct script *s, struct cluster_event ev)
+{
+	s->event = ev;
+	s->full = true;
+	run_step(s);
+	assert_false(s->full);
+}
+
+void list_one(struct script *s, enum resource r)
+{
+	deliver(s, (struct cluster_event){ .type = EVENT_SYNC, .resource = r });
+	deliver(s, (struct cluster_event){ .type = EVENT_SYNCED, .resource = r });
+}
+
+static const struct clock *clock_of(struct script *s)
+{
+	struct clock *c = arena_new(&s->arena, struct clock);
+
+	*c = (struct clock){ now, s };
+	return c;
+}
+
+int script_setup(void **state)
+{
+	struct script *s = xcalloc(1, sizeof(*s));
+	struct operator_config config = operator_config_default;
+	struct err e = ERR_INIT;
+
+	log_setup(LOG_TEXT, LOG_ERROR, &clock_wall);
+	config.plan = plan_config_default;
+	s->cluster.ops = &ops;
+	s->now = SECONDS(1800000000);
+	s->kinds = kinds_new(&kind_limits_default);
+	if (!kinds_load_builtin(s->kinds, &e))
+		fail_msg("%s", err_msg(&e));
+	s->op = operator_new(&s->cluster, s->kinds, clock_of(s), &config);
+	*state = s;
+	return 0;
+}
+
+int script_teardown(void **state)
+{
+	struct script *s = *state;
+
+	operator_free(s->op);
+	kinds_free(s->kinds);
+	yyjson_doc_free(s->doc);
+	arena_release(&s->arena);
+	free(s);
+	return 0;
+}
+
+/* What is sent and not answered yet: "create pod", … */
+struct sent *waiting(struct script *s, enum verb verb, enum resource r)
+{
+	for (size_t i = 0; i < s->n_sent; i++)
+		if (!s->sent[i].answered && s->sent[i].r.verb == verb && s->sent[i].r.resource == r)
+			return &s->sent[i];
+	return NULL;
+}
+
+size_t count_waiting(struct script *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_sent; i++)
+		n += !s->sent[i].answered;
+	return n;
+}
+
+size_t count_waiting_creates(struct script *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_sent; i++)
+		n += !s->sent[i].answered && s->sent[i].r.verb == VERB_CREATE;
+	return n;
+}
+
+void answer(struct script *s, struct sent *t, struct outcome o)
+{
+	assert_non_null(t);
+	t->answered = true;
+	o.id = t->r.id;
+	deliver(s, (struct cluster_event){ .type = EVENT_OUTCOME, .outcome = o });
+}
+
+void refuse(struct script *s, struct sent *t, int code, const char *reason)
+{
+	answer(s, t, (struct outcome){ .code = code, .reason = str_c(reason), .message = STR("no") });
+}
+
+static const char template[] = "\"template\":{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"x\"}]}}";
+
+struct job_object job_object(struct script *s, const char *rv, const char *status, int workers)
+{
+	struct str text =
+		arena_printf(&s->arena,
+	                     "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"j\","
+	                     "\"namespace\":\"ns\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\",\"generation\":1},"
+	                     "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
+	                     "{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}]}%s%s}",
+	                     rv, template, workers, template, status[0] ? ",\"status\":" : "", status);
+	struct err e = ERR_INIT;
+
+	yyjson_doc_free(s->doc);
+	s->doc = json_parse(text, &e);
+	if (!s->doc)
+		fail_msg("%s", err_msg(&e));
+	return (struct job_object){ .kind = STR("TfJob.mlkube.io"),
+		                    .root = yyjson_doc_get_root(s->doc),
+		                    .meta = { .ns = STR("ns"), .name = STR("j"), .uid = STR(UID), .rv = str_c(rv) } };
+}
+
+void put_job(struct script *s, const char *rv, const char *status, int workers)
+{
+	struct job_object o = job_object(s, rv, status, workers);
+
+	s->workers = workers;
+	s->status = str_c(status);
+	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB, .object = { RES_JOB, .job = &o } });
+}
+
+/* The server takes the status write that waits. */
+void status_written(struct script *s)
+{
+	struct sent *t = waiting(s, VERB_PATCH_STATUS, RES_JOB);
+	yyjson_doc *patch CLEANUP(json_docp) = t ? json_parse(t->r.body, NULL) : NULL;
+	yyjson_doc *before CLEANUP(json_docp) = s->status.n ? json_parse(s->status, NULL) : NULL;
+	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
+	struct buf out = BUF_INIT(1 << 20);
+	struct job_object o;
+
+	assert_non_null(t);
+	json_write(yyjson_merge_patch(doc, yyjson_doc_get_root(before), json_get(yyjson_doc_get_root(patch), "status")),
+	           &out);
+	s->status = arena_str(&s->arena, buf_str(&out));
+	buf_release(&out);
+	o = job_object(s, arena_printf(&s->arena, "w%d", s->rv++).p, s->status.p, s->workers);
+	answer(s, t, (struct outcome){ .code = 200, .object = { RES_JOB, .job = &o } });
+}
+
+void status_written_if_any(struct script *s)
+{
+	if (waiting(s, VERB_PATCH_STATUS, RES_JOB))
+		status_written(s);
+}
+
+void listed(struct script *s)
+{
+	list_one(s, RES_JOB);
+	list_one(s, RES_POD);
+	list_one(s, RES_SERVICE);
+	list_one(s, RES_NODE);
+}
+
+/* The server takes the create and answers with what it made. */
+void server_made(struct script *s, struct sent *t, const char *uid)
+{
+	yyjson_doc *doc CLEANUP(json_docp) = json_parse(t->r.body, NULL);
+	yyjson_val *m = json_get(yyjson_doc_get_root(doc), "metadata"), *labels = json_get(m, "labels");
+	struct meta meta = {
+		.ns = t->r.ns, .name = t->r.name, .uid = str_c(uid), .rv = str_c(uid), .owner_uid = STR(UID)
+	};
+	struct pod pod = { .meta = meta, .job_uid = STR(UID), .role = json_str(json_get(labels, LABEL_ROLE)) };
+	struct service service = { .meta = meta, .job_uid = STR(UID), .role = pod.role };
+	int64_t index = 0;
+
+	assert_true(str_int(json_str(json_get(labels, LABEL_INDEX)), &index));
+	pod.index = service.index = (int32_t)index;
+	answer(s, t,
+	       (struct outcome){ .code = 201,
+	                         .object = { t->r.resource, .pod = t->r.resource == RES_POD ? &pod : NULL,
+	                                     .service = t->r.resource == RES_SERVICE ? &service : NULL } });
+}
+
+/* Answers everything that is sent until nothing more is: creates and status writes go well. */
+void settle_all(struct script *s)
+{
+	static int serial;
+	char uid[32];
+	struct sent *t;
+
+	for (int i = 0; i < 40 && count_waiting(s); i++) {
+		snprintf(uid, sizeof(uid), "made-%d", serial++);
+		if ((t = waiting(s, VERB_CREATE, RES_SERVICE)) || (t = waiting(s, VERB_CREATE, RES_POD)))
+			server_made(s, t, uid);
+		else if (waiting(s, VERB_PATCH_STATUS, RES_JOB))
+			status_written(s);
+		else
+			fail_msg("something else was sent");
+	}
+}
+
+/* Brings it to the first create of a pod. */
+struct sent *first_pod(struct script *s)
+{
+	struct sent *t;
+
+	listed(s);
+	put_job(s, "1", "", 0);
+	status_written(s);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "svc");
+	t = waiting(s, VERB_CREATE, RES_POD);
+	assert_non_null(t);
+	return t;
+}
+
+struct pod found_pod(const struct sent *t, const char *owner, const char *label)
+{
+	return (struct pod){ .meta = { .ns = STR("ns"),
+		                       .name = t->r.name,
+		                       .uid = STR("found"),
+		                       .rv = STR("9"),
+		                       .owner_uid = str_c(owner) },
+		             .job_uid = str_c(label),
+		             .role = STR("master"),
+		             .phase = POD_RUNNING };
+}

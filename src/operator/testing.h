@@ -1,0 +1,67 @@
+/* A cluster for tests of the loop: it keeps what was sent, and says what the test says. */
+#ifndef OPERATOR_TESTING_H
+#define OPERATOR_TESTING_H
+
+#include "base/json.h"
+#include "operator/operator.h"
+
+/* The job's. */
+#define UID "11111111-2222-3333-4444-555555555555"
+
+enum { MOST = 64 };
+
+struct sent {
+	struct request r;
+	bool answered;
+};
+
+/* Keeps what was sent, and delivers one event at a time. */
+struct script {
+	struct cluster cluster; /* first */
+	struct arena arena;
+	struct sent sent[MOST];
+	size_t n_sent;
+	struct cluster_event event;
+	bool full;
+	msec now;
+	msec wake;
+	struct kinds *kinds;
+	struct op *op;
+	yyjson_doc *doc;
+	struct str status; /* of the job, as the server has it */
+	int workers, rv;
+};
+
+/* For cmocka: *STATE is the script, with an operator and the kinds that are compiled in. */
+int script_setup(void **state);
+int script_teardown(void **state);
+
+/* Calls the operator; delivers one event to it; an empty list of one resource, and of all. */
+void run_step(struct script *s);
+void deliver(struct script *s, struct cluster_event ev);
+void list_one(struct script *s, enum resource r);
+void listed(struct script *s);
+/* A TfJob with one master. STATUS is JSON or empty; the object lives until the next call. */
+struct job_object job_object(struct script *s, const char *rv, const char *status, int workers);
+void put_job(struct script *s, const char *rv, const char *status, int workers);
+
+/* What was sent and is not answered yet: the first of its sort, or NULL. */
+struct sent *waiting(struct script *s, enum verb verb, enum resource r);
+size_t count_waiting(struct script *s);
+size_t count_waiting_creates(struct script *s);
+void answer(struct script *s, struct sent *t, struct outcome o);
+void refuse(struct script *s, struct sent *t, int code, const char *reason);
+/* The server does what it was asked for, and answers with the object. */
+void server_made(struct script *s, struct sent *t, const char *uid);
+void status_written(struct script *s);
+void status_written_if_any(struct script *s);
+/* … until nothing more is sent. */
+void settle_all(struct script *s);
+/* Brings it to the first create of a pod. */
+struct sent *first_pod(struct script *s);
+/* A pod that stands under that name. */
+struct pod found_pod(const struct sent *t, const char *owner, const char *label);
+
+#define SCRIPT_TEST(name) cmocka_unit_test_setup_teardown(name, script_setup, script_teardown)
+
+#endif
