@@ -64,7 +64,11 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		return;
 	}
 	if (o->code == 0 || (o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists"))) {
-		send_get_child(op, p);
+		struct pending ask = *p;
+
+		/* Whatever stands there was not made by this request. */
+		ask.generation = -1;
+		send_get_child(op, &ask);
 		return;
 	}
 	kind = plan_refusal(o->code, o->reason);
@@ -125,6 +129,20 @@ static bool in_cache(const struct op *op, const struct pending *p, const struct 
 	       (svc && str_eq(svc->service->meta.uid, found->uid));
 }
 
+/* Ours, without our labels. Its generation is what we last saw on it; what we never saw is old. */
+static void adopt(struct op *op, const struct pending *p, const struct meta *found)
+{
+	const struct cached_pod *known = p->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
+	struct pending patch = *p;
+
+	if (p->job->gone)
+		return;
+	if (known && str_eq(known->pod->meta.uid, found->uid))
+		patch.generation = known->pod->generation;
+	patch.generation = MAX(patch.generation, 0);
+	apply_adopt(op, &patch, found);
+}
+
 /* What stands under the name of a child? */
 static void child_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
@@ -150,8 +168,7 @@ static void child_answered(struct op *op, const struct pending *p, const struct 
 			failed(p->job, o);
 		break;
 	case CONFLICT_ADOPT:
-		if (!p->job->gone)
-			apply_adopt(op, p, found);
+		adopt(op, p, found);
 		break;
 	case CONFLICT_FOREIGN:
 		refused(op, p->job, REFUSED_FOREIGN, p->name);

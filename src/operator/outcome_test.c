@@ -98,6 +98,38 @@ static void test_exists_without_labels(void **state)
 	assert_int_equal(count_waiting_creates(s), 0);
 }
 
+/* A pod that was going lost its labels: it is not of the generation that we wanted to make. */
+static void test_adopted_pod_keeps_its_generation(void **state)
+{
+	static const char status[] =
+		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":3,\"restarts\":3,"
+		"\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}";
+	struct script *s = *state;
+	struct pod old = { .meta = { .ns = STR("ns"), .uid = STR("found"), .rv = STR("8"), .owner_uid = STR(UID) },
+		           .job_uid = STR(UID),
+		           .role = STR("master"),
+		           .generation = 2 };
+	struct sent *t;
+
+	listed(s);
+	put_job(s, "1", status, 0);
+	status_written_if_any(s);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "svc");
+	t = waiting(s, VERB_CREATE, RES_POD);
+	assert_non_null(t);
+	old.meta.name = t->r.name;
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &old } });
+	old.meta.deleted = s->now;
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_GONE, .resource = RES_POD, .object = { RES_POD, .pod = &old } });
+	refuse(s, t, 409, "AlreadyExists");
+	old.job_uid = STR_NONE;
+	old.meta.rv = STR("9");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &old } });
+	assert_non_null(strstr(waiting(s, VERB_PATCH, RES_POD)->r.body.p, "\"" LABEL_GENERATION "\":\"2\""));
+}
+
 static void test_exists_and_is_foreign(void **state)
 {
 	struct script *s = *state;
@@ -225,6 +257,7 @@ int main(void)
 		SCRIPT_TEST(test_status_refused_is_no_loop),
 		SCRIPT_TEST(test_exists_and_is_ours),
 		SCRIPT_TEST(test_exists_without_labels),
+		SCRIPT_TEST(test_adopted_pod_keeps_its_generation),
 		SCRIPT_TEST(test_exists_and_is_foreign),
 		SCRIPT_TEST(test_lost_reply_is_found_by_name),
 		SCRIPT_TEST(test_lost_reply_not_done),
