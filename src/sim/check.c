@@ -17,7 +17,7 @@ static void check_drained(struct sim *s, const struct sim_request *r, const stru
 		const struct role *role = job_role(spec, p->now.role);
 		const struct record_role *rr = record_role_of(rec, p->now.role);
 
-		if (!role || !rr || role->aux || p->late || !p->labelled || p->now.index >= role->count)
+		if (!role || !rr || role->aux || p->late || p->hidden || p->now.index >= role->count)
 			continue;
 		if (p->now.generation < record_generation(rec, role, rr, p->now.index) &&
 		    !ranges_has(&rr->completed, p->now.index) && (rec->drain || (mine == rr && rr->drain)))

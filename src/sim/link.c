@@ -258,14 +258,14 @@ void link_reply(struct sim *s, struct sim_request *r)
 }
 
 static const struct {
-	int code;
 	msec retry_after;
+	int code;
 	enum hit hit;
 } injected[] = {
-	{ 429, 1000, HIT_THROTTLED },
-	{ 500, 0, HIT_SERVER_ERROR },
-	{ 503, 2000, HIT_SERVER_ERROR },
-	{ 504, 0, HIT_SERVER_ERROR },
+	{ 1000, 429, HIT_THROTTLED },
+	{ 0, 500, HIT_SERVER_ERROR },
+	{ 2000, 503, HIT_SERVER_ERROR },
+	{ 0, 504, HIT_SERVER_ERROR },
 };
 
 static void choose_faults(struct sim *s, struct sim_request *r, msec *arrives)

@@ -152,7 +152,9 @@ static size_t some_kind(struct sim *s)
 struct wish manifest_wish(struct sim *s)
 {
 	struct rng *r = &s->rng;
-	struct wish w = { .kind = some_kind(s), .limit = -1, .time_limit = -1, .deadline = -1, .ttl = -1 };
+	struct wish w = {
+		.serial = ++s->wishes, .kind = some_kind(s), .limit = -1, .time_limit = -1, .deadline = -1, .ttl = -1
+	};
 
 	for (size_t i = 0; i < SIM_ROLES && kinds[w.kind].roles[i].name; i++)
 		w.counts[i] = (int32_t)rng_between(r, kinds[w.kind].roles[i].least, kinds[w.kind].roles[i].most);

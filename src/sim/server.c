@@ -125,6 +125,7 @@ void server_pod_unlabel(struct sim *s, struct sim_pod *p)
 {
 	/* The watch selects on the label: to it the pod is gone, in its last state that it saw. */
 	p->labelled = false;
+	p->hidden = true;
 	link_push(s, RES_POD, p->version, true);
 	p->now.job_uid = STR_NONE;
 	server_pod_changed(s, p);
@@ -306,14 +307,19 @@ static void show_job(struct sim *s, struct sim_job *job, yyjson_mut_val *root, m
 	link_push(s, RES_JOB, v, gone);
 }
 
+static bool same_wish(const struct wish *a, const struct wish *b)
+{
+	return a->serial == b->serial && a->suspend == b->suspend && a->invalid == b->invalid &&
+	       a->annotation == b->annotation && memcmp(a->counts, b->counts, sizeof(a->counts)) == 0;
+}
+
 static struct kind_job *read_spec(struct sim *s, const struct sim_job *job, yyjson_mut_val *root)
 {
 	struct kind_job *spec;
 	struct err e = ERR_INIT;
 
 	for (size_t i = s->specs.n; i-- > 0;)
-		if (s->specs.v[i].deleting == job->deleting &&
-		    memcmp(&s->specs.v[i].wish, &job->wish, sizeof(job->wish)) == 0)
+		if (s->specs.v[i].deleting == job->deleting && same_wish(&s->specs.v[i].wish, &job->wish))
 			return s->specs.v[i].read;
 	spec = kind_read(s->kinds, kinds_by_id(s->kinds, job->kind),
 	                 yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s))), STR_NONE, &e);

@@ -65,7 +65,8 @@ enum script {
 
 /* What users say of a job; rendered to a manifest of its kind. */
 struct wish {
-	size_t kind; /* row of the table in manifest.c */
+	uint64_t serial; /* the same for all that differ only in what edits change */
+	size_t kind;     /* row of the table in manifest.c */
 	int32_t counts[SIM_ROLES];
 	enum restart_policy restart;
 	bool restart_said;
@@ -135,6 +136,7 @@ struct sim_pod {
 	struct pod now;
 	struct container containers[2];
 	bool labelled; /* carries our labels: the watch selects on them */
+	bool hidden;   /* it lost them once: nobody can be sure of it */
 	bool foreign;
 	bool late; /* made by an operator that is not the leader any more */
 	struct sim_job *job;
@@ -260,7 +262,7 @@ struct sim {
 	struct tally *tally;
 	bool quiet; /* faults have stopped */
 
-	uint64_t rv, uid;
+	uint64_t rv, uid, wishes;
 	struct map jobs_by_name, jobs_by_uid; /* sim_job */
 	struct sim_job *all_jobs;
 	VEC(struct spec) specs;    /* all that were read */
