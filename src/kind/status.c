@@ -143,6 +143,7 @@ static yyjson_mut_val *make_condition(const struct record *r, enum condition c, 
 {
 	const struct condition_state *s = &r->conditions[c];
 	yyjson_mut_val *obj = yyjson_mut_obj(doc), *reason = kinds ? yyjson_mut_obj_get(kinds, "reason") : NULL;
+	bool tells = c == CONDITION_RUNNING || s->status;
 	struct str word = is_ending(c) && s->status && r->why.n ? r->why : str_c(phase_name(r->phase));
 	char time[TIME_TEXT];
 
@@ -150,7 +151,7 @@ static yyjson_mut_val *make_condition(const struct record *r, enum condition c, 
 	json_mut_put(doc, obj, STR("status"), yyjson_mut_str(doc, s->status ? "True" : "False"));
 	json_mut_put(doc, obj, STR("reason"), reason ? yyjson_mut_val_mut_copy(doc, reason) : json_mut_str(doc, word));
 	/* What it waits for, or what is wrong with it, is why it does not run. */
-	json_mut_put(doc, obj, STR("message"), json_mut_str(doc, c == CONDITION_RUNNING || s->status ? r->reason : STR("")));
+	json_mut_put(doc, obj, STR("message"), json_mut_str(doc, tells ? r->reason : STR("")));
 	json_mut_put(doc, obj, STR("lastTransitionTime"), json_mut_str(doc, str_c(time_format(s->since, time))));
 	return obj;
 }

@@ -228,7 +228,7 @@ static void expect_pod(struct golden *g, struct str path, struct kind_job *kj, c
 		compare(g, key_path(g, path, STR("annotations")), json_get(want, "annotations"),
 		        json_at(pod, "metadata", "annotations", NULL), COMPARE_EXACT);
 		compare(g, path, json_at(c->role->template, "metadata", "finalizers", NULL),
-			json_at(pod, "metadata", "finalizers", NULL), COMPARE_EXACT);
+		        json_at(pod, "metadata", "finalizers", NULL), COMPARE_EXACT);
 		expect_spec(g, path, c, want, json_get(pod, "spec"));
 	}
 	yyjson_doc_free(doc);

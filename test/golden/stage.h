@@ -48,4 +48,11 @@ struct stage_pod *stage_pod(struct stage *s, struct str replica);
 /* The node that is so called; made if need be. */
 struct node *stage_node(struct stage *s, struct str name);
 
+/* events.c: what can happen, by the name of its key; ends with NULL. */
+struct event {
+	const char *name;
+	void (*fn)(struct stage *s, yyjson_val *value);
+};
+extern const struct event events[];
+
 #endif
