@@ -105,6 +105,25 @@ static void fill_job(struct cached_job *job, const struct job_object *o)
 	job->delete_sent = job->delete_sent && !job->meta.deleted;
 }
 
+static struct job_list *job_list(struct cache *c, struct str kind)
+{
+	struct job_list *list = map_get(&c->job_lists, kind);
+
+	if (!list) {
+		list = xcalloc(1, sizeof(*list) + kind.n + 1);
+		if (kind.n)
+			memcpy(list->kind, kind.p, kind.n);
+		map_put(&c->job_lists, (struct str){ list->kind, kind.n }, list);
+	}
+	return list;
+}
+
+/* The round that a job of this kind was last seen in: of its own lists and of those of all kinds. */
+static uint64_t job_round(struct cache *c, struct str kind)
+{
+	return job_list(c, kind)->round + job_list(c, STR(""))->round;
+}
+
 static void put_job(struct cache *c, const struct job_object *o, enum origin from)
 {
 	struct str key;
@@ -143,7 +162,7 @@ static void put_job(struct cache *c, const struct job_object *o, enum origin fro
 		}
 	}
 	if (from == FROM_LIST)
-		job->versions.mark = c->round[RES_JOB];
+		job->versions.mark = job_round(c, job->kind);
 }
 
 static void sweep_jobs(struct cache *c, struct str kind)
@@ -155,7 +174,7 @@ static void sweep_jobs(struct cache *c, struct str kind)
 	for (size_t at = 0; map_next(&c->jobs, &at, NULL, &value);) {
 		struct cached_job *job = value;
 
-		if (job->versions.mark != c->round[RES_JOB] && (str_empty(kind) || str_eq(kind, job->kind)))
+		if (job->versions.mark != job_round(c, job->kind) && (str_empty(kind) || str_eq(kind, job->kind)))
 			*vec_push(&a, &missing) = job;
 	}
 	for (size_t i = 0; i < missing.n; i++) {
@@ -329,11 +348,13 @@ static void gone(struct cache *c, const struct object *o)
 
 static void listed(struct cache *c, enum resource r, struct str kind)
 {
-	c->in_list[r] = false;
-	if (r != RES_JOB || str_empty(kind))
+	if (r == RES_JOB) {
+		job_list(c, kind)->in_list = false;
+		job_list(c, kind)->synced = true;
+	} else {
+		c->in_list[r] = false;
 		c->synced[r] = true;
-	else if (!map_get(&c->kinds_synced, kind))
-		map_put(&c->kinds_synced, (struct str){ xstrndup(kind.p, kind.n), kind.n }, c);
+	}
 	switch (r) {
 	case RES_JOB:
 		sweep_jobs(c, kind);
@@ -352,15 +373,27 @@ static void listed(struct cache *c, enum resource r, struct str kind)
 	}
 }
 
+static bool in_list(struct cache *c, const struct object *o)
+{
+	if (o->resource != RES_JOB)
+		return c->in_list[o->resource];
+	return job_list(c, o->job->kind)->in_list || job_list(c, STR(""))->in_list;
+}
+
 void cache_event(struct cache *c, const struct cluster_event *ev)
 {
 	switch (ev->type) {
 	case EVENT_SYNC:
+		if (ev->resource == RES_JOB) {
+			job_list(c, ev->kind)->round++;
+			job_list(c, ev->kind)->in_list = true;
+			break;
+		}
 		c->round[ev->resource]++;
 		c->in_list[ev->resource] = true;
 		break;
 	case EVENT_PUT:
-		put(c, &ev->object, c->in_list[ev->object.resource] ? FROM_LIST : FROM_WATCH);
+		put(c, &ev->object, in_list(c, &ev->object) ? FROM_LIST : FROM_WATCH);
 		break;
 	case EVENT_GONE:
 		gone(c, &ev->object);
@@ -424,21 +457,32 @@ void cache_deleting(struct cache *c, enum resource resource, struct str ns, stru
 	}
 }
 
+static bool all_listed(const struct cache *c)
+{
+	const struct job_list *all = map_get(&c->job_lists, STR(""));
+
+	return all && all->synced;
+}
+
 bool cache_ready(const struct cache *c, size_t kinds, bool nodes)
 {
-	bool jobs = c->synced[RES_JOB] || (kinds && c->kinds_synced.n >= kinds);
+	size_t listed = 0;
+	bool jobs;
+	void *value;
 
+	for (size_t at = 0; map_next(&c->job_lists, &at, NULL, &value);)
+		listed += ((const struct job_list *)value)->synced && ((const struct job_list *)value)->kind[0];
+	jobs = (kinds && listed >= kinds) || all_listed(c);
 	return jobs && c->synced[RES_POD] && c->synced[RES_SERVICE] && (!nodes || c->synced[RES_NODE]);
 }
 
 void cache_release(struct cache *c)
 {
-	struct str key;
 	void *value;
 
-	for (size_t at = 0; map_next(&c->kinds_synced, &at, &key, NULL);)
-		free((char *)(uintptr_t)key.p);
-	map_release(&c->kinds_synced);
+	for (size_t at = 0; map_next(&c->job_lists, &at, NULL, &value);)
+		free(value);
+	map_release(&c->job_lists);
 	for (size_t at = 0; map_next(&c->jobs, &at, NULL, &value);)
 		cached_job_free(value);
 	for (size_t at = 0; map_next(&c->nodes, &at, NULL, &value);)

@@ -95,6 +95,12 @@ struct gone_uid {
 	uint64_t sent; /* the last request that was sent before we knew */
 };
 
+struct job_list {
+	uint64_t round;
+	bool in_list, synced;
+	char kind[]; /* "" for a list of all kinds */
+};
+
 struct cache {
 	struct map jobs; /* by key */
 	struct map jobs_by_uid;
@@ -107,10 +113,10 @@ struct cache {
 	struct gone_uid gone[GONE_KEPT];
 	size_t n_gone;
 	uint64_t sent;             /* the last request that was sent */
-	uint64_t round[RES_COUNT]; /* of lists */
+	uint64_t round[RES_COUNT]; /* of lists; jobs have their own */
 	bool in_list[RES_COUNT];
 	bool synced[RES_COUNT];
-	struct map kinds_synced; /* jobs, where each kind has a list of its own */
+	struct map job_lists; /* kind → struct job_list: each kind may be listed by itself, at any time */
 	/* Something that this job's plan looks at has changed. */
 	void (*changed)(void *cookie, struct cached_job *job);
 	/* Frees it, or keeps it until its requests are answered. */

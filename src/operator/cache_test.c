@@ -317,6 +317,31 @@ static void test_jobs(void **state)
 	assert_non_null(cache_job(&f->cache, STR("L"), STR("ns"), STR("one")));
 }
 
+/* Two kinds are listed at the same time: what the one shows does not depend on when the other begins. */
+static void test_lists_that_overlap(void **state)
+{
+	struct fixture *f = *state;
+
+	list(f, EVENT_SYNC, RES_JOB, "K");
+	job_event(f, EVENT_PUT, "K", "one", "j1", "1");
+	list(f, EVENT_SYNC, RES_JOB, "L");
+	job_event(f, EVENT_PUT, "L", "two", "j2", "2");
+	list(f, EVENT_SYNCED, RES_JOB, "L");
+	list(f, EVENT_SYNCED, RES_JOB, "K");
+	assert_non_null(cache_job(&f->cache, STR("K"), STR("ns"), STR("one")));
+	assert_non_null(cache_job(&f->cache, STR("L"), STR("ns"), STR("two")));
+	/* A list of all kinds sweeps them all. */
+	list(f, EVENT_SYNC, RES_JOB, "");
+	job_event(f, EVENT_PUT, "L", "two", "j2", "2");
+	list(f, EVENT_SYNCED, RES_JOB, "");
+	assert_null(cache_job(&f->cache, STR("K"), STR("ns"), STR("one")));
+	assert_non_null(cache_job(&f->cache, STR("L"), STR("ns"), STR("two")));
+	assert_false(cache_ready(&f->cache, 9, false));
+	list(f, EVENT_SYNCED, RES_POD, "");
+	list(f, EVENT_SYNCED, RES_SERVICE, "");
+	assert_true(cache_ready(&f->cache, 9, false));
+}
+
 static void test_ready(void **state)
 {
 	struct fixture *f = *state;
@@ -445,6 +470,7 @@ int main(void)
 		TEST(test_gone_without_deletion_is_doubted),
 		TEST(test_list_sweeps),
 		TEST(test_jobs),
+		TEST(test_lists_that_overlap),
 		TEST(test_ready),
 		TEST(test_services),
 		TEST(test_deleting),
