@@ -77,6 +77,9 @@ void server_remove_pod(struct sim *s, struct sim_pod *p)
 	if (p->stage == STAGE_GONE)
 		return;
 	TRACE(s, "pod %.*s is gone", STR_F(p->now.meta.name));
+	/* To an operator that was not told yet it is still there, and can be lost with its node. */
+	if (p->on && p->stage < STAGE_ENDED)
+		kubelet_failure(s, p);
 	sim_cancel(s, p->timer);
 	p->stage = STAGE_GONE;
 	map_del(&s->pods, p->now.meta.name);
