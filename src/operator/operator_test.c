@@ -124,6 +124,11 @@ static void test_pod_that_the_record_saw_is_gone(void **state)
 	        "\"0\"},"
 	        "\"worker\":{\"count\":0}}}}",
 	        0);
+	/* No answer is no answer. */
+	refuse(s, waiting(s, VERB_GET, RES_POD), 503, "");
+	assert_int_equal(count_waiting(s), 0);
+	s->now = s->wake;
+	run_step(s);
 	refuse(s, waiting(s, VERB_GET, RES_POD), 404, "NotFound");
 	t = waiting(s, VERB_PATCH_STATUS, RES_JOB);
 	assert_non_null(t);

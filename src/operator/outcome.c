@@ -193,10 +193,13 @@ static void all_answered(struct op *op, struct cached_job *job)
 		job->batch = MIN(job->batch * 2, op->config.creates_max);
 	if (job->created && !job->refused)
 		job->refusal = (struct refusal){ 0 };
-	if (job->failed)
+	/* A question that was not answered is asked again. */
+	if (job->failed) {
+		job->asked = false;
 		queue_retry(&op->queue, &job->item, op->now, job->retry_after);
-	else
+	} else {
 		queue_forget(&job->item);
+	}
 	job->created = job->refused = job->failed = false;
 	job->retry_after = 0;
 	operator_look(op, job, QUEUE_FRESH);
