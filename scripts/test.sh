@@ -31,8 +31,8 @@ suites() {
     san=
     [ $b = build ] || san=' (sanitized)'
     # Sanitizers are slow: they get fewer seeds.
-    [ $b = build ] && seeds=100 || seeds=10
-    printf 'simulator%s\t%s\n' "$san" "test/simulator $b/dl-sim $seeds"
+    [ $b = build ] && sim="100 10000" || sim="10 10000 1"
+    printf 'simulator%s\t%s\n' "$san" "test/simulator $b/dl-sim $sim"
     for f in test/e2e/*.bats; do
       [ -e "$f" ] || continue
       printf '%s%s\t%s\n' "$(basename "$f")" "$san" "DLJOB=$PWD/$b/dljob bats --tap $f"

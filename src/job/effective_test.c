@@ -430,7 +430,8 @@ static void test_chief(void **state)
 	} table[] = {
 		{ NULL, RESTART_ALWAYS, RESTART_EXIT_CODE, false },
 		{ "{'restart':{'policy':'Never'}}", RESTART_NEVER, RESTART_NEVER, false },
-		{ "{'roles':{'worker':{'restart':{'policy':'OnFailure'}}}}", RESTART_ON_FAILURE, RESTART_ON_FAILURE, false },
+		{ "{'roles':{'worker':{'restart':{'policy':'OnFailure'}}}}", RESTART_ON_FAILURE, RESTART_ON_FAILURE,
+		  false },
 		{ "{'restart':{'exitCodes':3}}", RESTART_ON_NODE_FAIL_WITH_EXIT_CODE, RESTART_EXIT_CODE, true },
 	};
 
