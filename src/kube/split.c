@@ -1,0 +1,179 @@
+#include "kube/split.h"
+
+/* A buffer that one huge text has made large is given back. */
+enum { KEEP_MAX = 256 << 10 };
+
+struct splitter splitter_make(size_t max)
+{
+	return (struct splitter){ .part = BUF_INIT(max), .rest = BUF_INIT(SPLIT_REST_MAX) };
+}
+
+static void empty(struct buf *b)
+{
+	if (b->cap > KEEP_MAX)
+		buf_release(b);
+	else
+		buf_clear(b);
+}
+
+void splitter_reset(struct splitter *s)
+{
+	struct splitter fresh = splitter_make(s->part.max);
+
+	empty(&s->part);
+	buf_clear(&s->rest);
+	fresh.part = s->part;
+	fresh.rest = s->rest;
+	*s = fresh;
+}
+
+void splitter_release(struct splitter *s)
+{
+	buf_release(&s->part);
+	buf_release(&s->rest);
+}
+
+/* TAIL ends the part; the rest of it, if any, is in the buffer. */
+static enum split hand_on(struct splitter *s, struct str tail, split_fn part, void *cookie)
+{
+	struct str text = tail;
+	bool go_on;
+
+	if (s->part.n) {
+		buf_put(&s->part, tail);
+		text = buf_str(&s->part);
+	}
+	if (s->part.overflow || text.n > s->part.max)
+		return SPLIT_TOO_LONG;
+	go_on = str_empty(str_trim(text)) || part(cookie, text);
+	empty(&s->part);
+	return go_on ? SPLIT_MORE : SPLIT_STOPPED;
+}
+
+static enum split hold(struct splitter *s, struct str tail)
+{
+	buf_put(&s->part, tail);
+	return s->part.overflow ? SPLIT_TOO_LONG : SPLIT_MORE;
+}
+
+enum split split_lines(struct splitter *s, struct str piece, split_fn part, void *cookie)
+{
+	while (piece.n) {
+		const char *end = memchr(piece.p, '\n', piece.n);
+		size_t n = end ? (size_t)(end - piece.p) : piece.n;
+		enum split got;
+
+		if (!end)
+			return hold(s, piece);
+		got = hand_on(s, str_sub(piece, 0, n), part, cookie);
+		if (got != SPLIT_MORE)
+			return got;
+		piece = str_sub(piece, n + 1, piece.n);
+	}
+	return SPLIT_MORE;
+}
+
+/* What one byte means for a list. */
+enum step {
+	STEP_REST,  /* belongs to the list around the items */
+	STEP_ITEM,  /* to an item */
+	STEP_LAST,  /* is an item's last one */
+	STEP_AFTER, /* ends an item that was no object before it, if there was one */
+	STEP_CLOSE, /* the same, and the items */
+};
+
+static enum step open_container(struct splitter *s, char c)
+{
+	bool items = c == '[' && s->depth == 1 && s->is_items;
+
+	s->depth++;
+	if (s->in_items)
+		return STEP_ITEM;
+	s->in_items = items;
+	return STEP_REST;
+}
+
+static enum step close_container(struct splitter *s)
+{
+	if (s->depth)
+		s->depth--;
+	if (s->in_items && s->depth == 1) {
+		s->in_items = false;
+		return STEP_CLOSE;
+	}
+	if (s->in_items)
+		return s->depth == 2 ? STEP_LAST : STEP_ITEM;
+	s->done |= s->depth == 0;
+	return STEP_REST;
+}
+
+static enum step in_string(struct splitter *s, char c)
+{
+	if (s->escaped)
+		s->escaped = false;
+	else if (c == '\\')
+		s->escaped = true;
+	else if (c == '"')
+		s->in_string = false;
+	return s->in_items ? STEP_ITEM : STEP_REST;
+}
+
+static enum step step(struct splitter *s, char c)
+{
+	if (s->in_string)
+		return in_string(s, c);
+	switch (c) {
+	case '"':
+		s->in_string = true;
+		s->key = s->rest.n;
+		break;
+	case ':':
+		if (s->depth == 1)
+			s->is_items = str_eqc(str_trim(str_sub(buf_str(&s->rest), s->key, s->rest.n)), "\"items\"");
+		break;
+	case '{':
+	case '[':
+		return open_container(s, c);
+	case '}':
+	case ']':
+		return close_container(s);
+	case ',':
+	case ' ':
+	case '\t':
+	case '\r':
+	case '\n':
+		if (s->in_items && s->depth == 2)
+			return STEP_AFTER;
+		break;
+	default:
+		break;
+	}
+	return s->in_items ? STEP_ITEM : STEP_REST;
+}
+
+enum split split_list(struct splitter *s, struct str piece, split_fn part, void *cookie)
+{
+	size_t from = 0; /* of the item in this piece */
+	enum split got;
+
+	for (size_t i = 0; i < piece.n; i++) {
+		enum step what = step(s, piece.p[i]);
+
+		if (what == STEP_ITEM || what == STEP_LAST) {
+			if (!s->in_item)
+				from = i;
+			s->in_item = true;
+		}
+		if (s->in_item && what != STEP_ITEM) {
+			got = hand_on(s, str_sub(piece, from, i + (what == STEP_LAST) - from), part, cookie);
+			if (got != SPLIT_MORE)
+				return got;
+			s->in_item = false;
+		}
+		if (what == STEP_REST || what == STEP_CLOSE)
+			buf_putc(&s->rest, piece.p[i]);
+	}
+	if (s->rest.overflow)
+		return SPLIT_TOO_LONG;
+	return s->in_item ? hold(s, str_sub(piece, from, piece.n)) : SPLIT_MORE;
+}

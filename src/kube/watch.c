@@ -1,0 +1,427 @@
+#include "kube/watch.h"
+
+#include "base/json.h"
+#include "kube/decode.h"
+#include "kube/split.h"
+
+enum {
+	LIST_IDLE = 60, /* seconds; the server itself gives up then */
+	/* Bookmarks come about once a minute. */
+	WATCH_IDLE = 180,
+	WATCH_LEAST = 300, /* the server ends a watch somewhere between, so that not all end together */
+	WATCH_MOST = 600,
+	STEADY = 10, /* a watch that lived so long was a good one */
+
+	BACKOFF_FIRST = 500, /* milliseconds */
+	BACKOFF_MOST = 10000,
+	RETRY_AFTER_MOST = 60000,
+
+	PAGE_MOST = 8000,
+	REFUSED_MOST = 5, /* after so many refused watches the place to go on from is doubtful */
+	VERSION_MAX = 1024,
+	TOKEN_MAX = 32 << 10,
+	MESSAGE_MAX = 300,
+};
+
+/* What the stream itself has said. */
+enum verdict {
+	STREAM_WELL,
+	STREAM_EXPIRED, /* the version that the watch began with is too old */
+	STREAM_REFUSED, /* an ERROR event of another kind */
+	STREAM_BROKEN,  /* no JSON, no object, too long */
+};
+
+struct watch {
+	struct watch_config config;
+	struct watch_events ev;
+	struct rng rng;
+	struct arena names; /* of CONFIG */
+	struct arena path;
+	enum watch_state state;
+	enum watch_state then; /* WAITING: goes on with */
+	bool busy;             /* a wish has not been answered yet */
+	bool in_list;          /* `sync` was told, `synced` was not */
+	enum verdict verdict;
+	struct splitter split;
+	struct buf version; /* to watch from */
+	struct buf token;   /* of the next page; empty: the first one */
+	int page;
+	unsigned failures; /* requests, one after the other */
+	unsigned rounds;   /* lists and watches that came to nothing since the last steady watch */
+	unsigned refused;  /* watches that the server answered, but not with a stream */
+	msec delay;
+	msec retry_after; /* of an ERROR event */
+};
+
+struct watch *watch_new(const struct watch_config *c, const struct watch_events *ev, struct rng rng)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+
+	ASSERT(c->page > 0 && c->line_max > 0);
+	w->config = *c;
+	w->config.resource.group = arena_str(&w->names, c->resource.group);
+	w->config.resource.version = arena_str(&w->names, c->resource.version);
+	w->config.resource.plural = arena_str(&w->names, c->resource.plural);
+	w->config.ns = arena_str(&w->names, c->ns);
+	w->config.label_selector = arena_str(&w->names, c->label_selector);
+	w->ev = *ev;
+	w->rng = rng;
+	w->page = c->page;
+	w->split = splitter_make(c->line_max);
+	w->version = (struct buf)BUF_INIT(VERSION_MAX);
+	w->token = (struct buf)BUF_INIT(TOKEN_MAX);
+	return w;
+}
+
+void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	splitter_release(&w->split);
+	buf_release(&w->version);
+	buf_release(&w->token);
+	arena_release(&w->names);
+	arena_release(&w->path);
+	free(w);
+}
+
+enum watch_state watch_state(const struct watch *w)
+{
+	return w->state;
+}
+
+static struct watch_wish wish_list(struct watch *w)
+{
+	struct kube_list_options o = {
+		.ns = w->config.ns,
+		.label_selector = w->config.label_selector,
+		.continue_token = buf_str(&w->token),
+		.limit = w->page,
+	};
+
+	w->state = WATCH_LISTING;
+	return (struct watch_wish){ .type = WISH_LIST,
+		                    .path = kube_list_path(&w->config.resource, &o, &w->path),
+		                    .idle_timeout = SECONDS(LIST_IDLE) };
+}
+
+static struct watch_wish wish_watch(struct watch *w)
+{
+	struct kube_list_options o = {
+		.ns = w->config.ns,
+		.label_selector = w->config.label_selector,
+		.resource_version = buf_str(&w->version),
+		.watch = true,
+		.bookmarks = true,
+		.timeout_seconds = (int)rng_between(&w->rng, WATCH_LEAST, WATCH_MOST),
+	};
+
+	w->state = WATCH_WATCHING;
+	return (struct watch_wish){ .type = WISH_WATCH,
+		                    .path = kube_list_path(&w->config.resource, &o, &w->path),
+		                    .idle_timeout = SECONDS(WATCH_IDLE) };
+}
+
+struct watch_wish watch_next(struct watch *w)
+{
+	if (w->busy)
+		return (struct watch_wish){ .type = WISH_NOTHING };
+	w->busy = true;
+	w->verdict = STREAM_WELL;
+	w->retry_after = 0;
+	splitter_reset(&w->split);
+	arena_reset(&w->path);
+	switch (w->state) {
+	case WATCH_EMPTY:
+		buf_clear(&w->token);
+		w->in_list = false;
+		return wish_list(w);
+	case WATCH_LISTING:
+		return wish_list(w);
+	case WATCH_LISTED:
+		return wish_watch(w);
+	case WATCH_WAITING:
+		return (struct watch_wish){ .type = WISH_SLEEP, .delay = w->delay };
+	case WATCH_WATCHING:
+		break;
+	}
+	BUG("nothing to do in state %d", (int)w->state);
+}
+
+static void trouble(const struct watch *w, int code, struct str message)
+{
+	w->ev.trouble(w->ev.cookie, code, str_sub(message, 0, MESSAGE_MAX));
+}
+
+/* Longer each time, never the same for two; half of it is certain. */
+static void wait_before(struct watch *w, enum watch_state then, msec retry_after)
+{
+	unsigned level = w->failures + w->rounds;
+	msec most = BACKOFF_FIRST;
+
+	for (unsigned i = 1; i < level && most < BACKOFF_MOST; i++)
+		most *= 2;
+	most = MIN(most, (msec)BACKOFF_MOST);
+	w->delay = rng_between(&w->rng, most / 2, most);
+	retry_after = MIN(retry_after, (msec)RETRY_AFTER_MOST);
+	if (retry_after > w->delay)
+		w->delay = rng_between(&w->rng, retry_after, retry_after + retry_after / 4);
+	w->state = WATCH_WAITING;
+	w->then = then;
+}
+
+/* Lists. */
+
+static bool broken(struct watch *w, const char *why)
+{
+	w->verdict = STREAM_BROKEN;
+	trouble(w, 0, str_c(why));
+	return false;
+}
+
+static bool take_item(void *cookie, struct str text)
+{
+	struct watch *w = cookie;
+	CLEANUP(json_docp) yyjson_doc *doc = yyjson_read(text.p, text.n, 0);
+
+	if (!yyjson_is_obj(yyjson_doc_get_root(doc)))
+		return broken(w, "an item of the list is no object");
+	w->ev.object(w->ev.cookie, yyjson_doc_get_root(doc));
+	return true;
+}
+
+static void begin_list(struct watch *w)
+{
+	if (w->in_list)
+		return;
+	w->in_list = true;
+	w->ev.sync(w->ev.cookie);
+}
+
+static void list_failed(struct watch *w, msec retry_after)
+{
+	w->failures++;
+	/* The first page, asked for again, shows a later moment: what came of it before says nothing. */
+	wait_before(w, w->token.n ? WATCH_LISTING : WATCH_EMPTY, retry_after);
+}
+
+static void list_anew(struct watch *w, msec retry_after)
+{
+	w->rounds++;
+	w->refused = 0;
+	wait_before(w, WATCH_EMPTY, retry_after);
+}
+
+/* A page has come whole; its items were handed on. */
+static void page_done(struct watch *w)
+{
+	struct str rest = buf_str(&w->split.rest);
+	CLEANUP(json_docp) yyjson_doc *doc = w->split.done ? yyjson_read(rest.p, rest.n, 0) : NULL;
+	yyjson_val *metadata = json_get(yyjson_doc_get_root(doc), "metadata");
+	struct str version = json_str(json_get(metadata, "resourceVersion"));
+	struct str token = json_str(json_get(metadata, "continue"));
+
+	if (!doc || str_empty(version) || version.n > VERSION_MAX || token.n > TOKEN_MAX) {
+		broken(w, w->split.done ? "the answer is no list" : "the list broke off");
+		list_failed(w, 0);
+		return;
+	}
+	if (!str_empty(token) && str_eq(token, buf_str(&w->token))) {
+		broken(w, "the list goes round in circles");
+		list_anew(w, 0);
+		return;
+	}
+	begin_list(w);
+	w->failures = 0;
+	buf_clear(&w->token);
+	buf_put(&w->token, token);
+	if (!str_empty(token))
+		return;
+	buf_clear(&w->version);
+	buf_put(&w->version, version);
+	w->page = w->config.page;
+	w->in_list = false;
+	w->state = WATCH_LISTED;
+	w->ev.synced(w->ev.cookie);
+}
+
+/* Watches. */
+
+static void go_on_from(struct watch *w, yyjson_val *object)
+{
+	struct str version = json_str(json_at(object, "metadata", "resourceVersion", NULL));
+
+	if (str_empty(version) || version.n > VERSION_MAX)
+		return;
+	buf_clear(&w->version);
+	buf_put(&w->version, version);
+}
+
+static bool take_error(struct watch *w, yyjson_val *status)
+{
+	struct outcome o = { .message = STR("the watch ended with an error") };
+	int64_t code = 0;
+
+	json_int(json_get(status, "code"), &code);
+	kube_decode_status(&o, status);
+	w->verdict = code == 410 ? STREAM_EXPIRED : STREAM_REFUSED;
+	w->retry_after = o.retry_after;
+	if (code != 410)
+		trouble(w, code > 0 && code < 1000 ? (int)code : 0, o.message);
+	return false;
+}
+
+static bool take_line(void *cookie, struct str text)
+{
+	struct watch *w = cookie;
+	CLEANUP(json_docp) yyjson_doc *doc = yyjson_read(text.p, text.n, 0);
+	yyjson_val *root = yyjson_doc_get_root(doc), *object = json_get(root, "object");
+	struct str type = json_str(json_get(root, "type"));
+
+	if (!yyjson_is_obj(object))
+		return broken(w, "a line of the watch is no event");
+	if (str_eqc(type, "ERROR"))
+		return take_error(w, object);
+	if (str_eqc(type, "ADDED") || str_eqc(type, "MODIFIED"))
+		w->ev.object(w->ev.cookie, object);
+	else if (str_eqc(type, "DELETED"))
+		w->ev.gone(w->ev.cookie, object);
+	else if (!str_eqc(type, "BOOKMARK"))
+		return broken(w, "an event of the watch is of no type that we know");
+	go_on_from(w, object);
+	return true;
+}
+
+bool watch_data(struct watch *w, struct str piece)
+{
+	enum split got;
+
+	if (!w->busy || w->verdict != STREAM_WELL || (w->state != WATCH_LISTING && w->state != WATCH_WATCHING))
+		return false;
+	if (w->state == WATCH_LISTING) {
+		begin_list(w);
+		got = split_list(&w->split, piece, take_item, w);
+	} else {
+		got = split_lines(&w->split, piece, take_line, w);
+	}
+	if (got == SPLIT_TOO_LONG)
+		broken(w, "an object is larger than we take");
+	return got == SPLIT_MORE;
+}
+
+/* Ends. */
+
+static void say(const struct watch *w, const struct watch_end *end, msec *retry_after)
+{
+	CLEANUP(json_docp) yyjson_doc *doc = end->body.n ? yyjson_read(end->body.p, end->body.n, 0) : NULL;
+	struct outcome o = { .message = end->body, .retry_after = end->retry_after };
+
+	kube_decode_status(&o, yyjson_doc_get_root(doc));
+	/* The header is the server's last word. */
+	*retry_after = end->retry_after ? end->retry_after : o.retry_after;
+	trouble(w, end->status, o.message);
+}
+
+static bool is_success(const struct watch_end *end)
+{
+	return end->status >= 200 && end->status < 300;
+}
+
+static void list_ended(struct watch *w, const struct watch_end *end)
+{
+	msec retry_after;
+
+	if (w->verdict != STREAM_WELL) {
+		list_failed(w, 0);
+	} else if (is_success(end)) {
+		page_done(w);
+	} else {
+		say(w, end, &retry_after);
+		if (w->token.n && (end->status == 410 || end->status == 400)) {
+			/* The token has expired. The server offers one that goes on with later objects: what is missing
+			   in such a list is not gone. Fewer pages take less time. */
+			w->page = MIN(w->page * 2, MAX(w->config.page, (int)PAGE_MOST));
+			list_anew(w, retry_after);
+		} else {
+			list_failed(w, retry_after);
+		}
+	}
+}
+
+static bool may_go_on(int status)
+{
+	return status == 0 || status == 401 || status == 403 || status == 408 || status == 429 || status >= 500;
+}
+
+/* The watch was refused, but what it wanted to go on from may well be there. */
+static void watch_again(struct watch *w, bool answered, msec retry_after)
+{
+	w->failures++;
+	w->refused += answered;
+	if (w->refused >= REFUSED_MOST)
+		list_anew(w, retry_after);
+	else
+		wait_before(w, WATCH_LISTED, retry_after);
+}
+
+static void stream_ended(struct watch *w, const struct watch_end *end)
+{
+	switch (w->verdict) {
+	case STREAM_EXPIRED:
+	case STREAM_BROKEN:
+		list_anew(w, w->retry_after);
+		return;
+	case STREAM_REFUSED:
+		watch_again(w, true, w->retry_after);
+		return;
+	case STREAM_WELL:
+		break;
+	}
+	w->failures = 0;
+	w->refused = 0;
+	w->state = WATCH_LISTED;
+	/* Whoever closes at once, again and again, is not asked at once again and again. */
+	if (end->lasted < SECONDS(STEADY)) {
+		w->rounds++;
+		wait_before(w, WATCH_LISTED, 0);
+	}
+}
+
+static void watching_ended(struct watch *w, const struct watch_end *end)
+{
+	msec retry_after;
+
+	if (end->lasted >= SECONDS(STEADY) && is_success(end))
+		w->failures = w->rounds = w->refused = 0;
+	if (is_success(end)) {
+		stream_ended(w, end);
+		return;
+	}
+	if (end->status == 410) {
+		list_anew(w, end->retry_after);
+		return;
+	}
+	say(w, end, &retry_after);
+	if (may_go_on(end->status))
+		watch_again(w, end->status != 0, retry_after);
+	else
+		list_anew(w, retry_after);
+}
+
+void watch_ended(struct watch *w, const struct watch_end *end)
+{
+	ASSERT(w->busy && (w->state == WATCH_LISTING || w->state == WATCH_WATCHING));
+	w->busy = false;
+	if (w->state == WATCH_LISTING)
+		list_ended(w, end);
+	else
+		watching_ended(w, end);
+	splitter_reset(&w->split);
+}
+
+void watch_slept(struct watch *w)
+{
+	ASSERT(w->busy && w->state == WATCH_WAITING);
+	w->busy = false;
+	w->state = w->then;
+}

@@ -1,0 +1,656 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "kube/watch.h"
+
+/* A machine and what it has told. */
+struct bench {
+	struct watch *w;
+	struct buf log;
+};
+
+static void on_sync(void *cookie)
+{
+	buf_put(&((struct bench *)cookie)->log, STR("sync "));
+}
+
+static void on_synced(void *cookie)
+{
+	buf_put(&((struct bench *)cookie)->log, STR("synced "));
+}
+
+static struct str name_of(yyjson_val *val)
+{
+	return json_str(json_at(val, "metadata", "name", NULL));
+}
+
+static void on_object(void *cookie, yyjson_val *val)
+{
+	buf_printf(&((struct bench *)cookie)->log, "+%.*s ", STR_F(name_of(val)));
+}
+
+static void on_gone(void *cookie, yyjson_val *val)
+{
+	buf_printf(&((struct bench *)cookie)->log, "-%.*s ", STR_F(name_of(val)));
+}
+
+static void on_trouble(void *cookie, int code, struct str message)
+{
+	buf_printf(&((struct bench *)cookie)->log, "%d(%.*s) ", code, STR_F(message));
+}
+
+static struct bench *bench_new(uint64_t seed)
+{
+	static const struct watch_config config = {
+		.resource = { STR_INIT(""), STR_INIT("v1"), STR_INIT("pods"), true },
+		.label_selector = STR_INIT("uid"),
+		.page = 2,
+		.line_max = 1000,
+	};
+	struct bench *b = xcalloc(1, sizeof(*b));
+	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, b };
+
+	b->log = (struct buf)BUF_INIT(1 << 20);
+	b->w = watch_new(&config, &ev, rng_seed(seed));
+	return b;
+}
+
+static int setup(void **state)
+{
+	*state = bench_new(1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	watch_free(b->w);
+	buf_release(&b->log);
+	free(b);
+	return 0;
+}
+
+/* What it has told since the last time. */
+static void expect_log(struct bench *b, const char *want)
+{
+	assert_string_equal(buf_str(&b->log).p, want);
+	buf_clear(&b->log);
+}
+
+#define LIST_PATH "/api/v1/pods?labelSelector=uid&limit="
+
+static void expect_list(struct bench *b, const char *rest)
+{
+	struct watch_wish wish = watch_next(b->w);
+	char path[200];
+
+	assert_int_equal(wish.type, WISH_LIST);
+	snprintf(path, sizeof(path), LIST_PATH "%s", rest);
+	assert_string_equal(wish.path.p, path);
+	assert_true(wish.idle_timeout > 0);
+	assert_int_equal(watch_state(b->w), WATCH_LISTING);
+	assert_int_equal(watch_next(b->w).type, WISH_NOTHING);
+}
+
+static void expect_watch(struct bench *b, const char *version)
+{
+	struct watch_wish wish = watch_next(b->w);
+	char path[200];
+	int64_t seconds;
+
+	assert_int_equal(wish.type, WISH_WATCH);
+	snprintf(
+		path, sizeof(path),
+		"/api/v1/pods?watch=true&allowWatchBookmarks=true&labelSelector=uid&resourceVersion=%s&timeoutSeconds=",
+		version);
+	assert_true(str_has_prefix(wish.path, str_c(path)));
+	assert_true(str_int(str_sub(wish.path, strlen(path), 99), &seconds));
+	assert_true(seconds >= 300 && seconds <= 600);
+	assert_true(wish.idle_timeout >= MINUTES(2) && wish.idle_timeout <= MINUTES(5));
+	assert_int_equal(watch_state(b->w), WATCH_WATCHING);
+}
+
+static msec expect_sleep(struct bench *b)
+{
+	struct watch_wish wish = watch_next(b->w);
+
+	assert_int_equal(wish.type, WISH_SLEEP);
+	assert_int_equal(watch_state(b->w), WATCH_WAITING);
+	assert_int_equal(watch_next(b->w).type, WISH_NOTHING);
+	watch_slept(b->w);
+	return wish.delay;
+}
+
+static bool data(struct bench *b, const char *text)
+{
+	return watch_data(b->w, str_c(text));
+}
+
+static void ended(struct bench *b, int status, const char *body, msec lasted)
+{
+	watch_ended(b->w, &(struct watch_end){ .status = status, .body = str_c(body), .lasted = lasted });
+}
+
+static void page(struct bench *b, const char *text)
+{
+	assert_true(data(b, text));
+	ended(b, 200, "", 5);
+}
+
+#define META(version, token) "\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" token "\"}"
+#define OBJ(name, version) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
+#define EVENT(type, name, version) "{\"type\":\"" type "\",\"object\":" OBJ(name, version) "}\n"
+#define PAGE(version, token, items) "{\"kind\":\"PodList\"," META(version, token) ",\"items\":[" items "]}\n"
+
+/* Up to a watch that goes on from version 10. */
+static void to_watch(struct bench *b)
+{
+	expect_list(b, "2");
+	page(b, PAGE("10", "", OBJ("a", "3")));
+	expect_log(b, "sync +a synced ");
+	assert_int_equal(watch_state(b->w), WATCH_LISTED);
+	expect_watch(b, "10");
+}
+
+static void test_path(void **state)
+{
+	struct bench *b = *state;
+
+	assert_int_equal(watch_state(b->w), WATCH_EMPTY);
+	expect_list(b, "2");
+	page(b, PAGE("10", "t/1", OBJ("a", "3") "," OBJ("b", "4")));
+	expect_log(b, "sync +a +b ");
+	expect_list(b, "2&continue=t%2F1");
+	/* The order of keys is the server's; jobs come like this. */
+	page(b, "{\"items\":[" OBJ("c", "9") "],\"kind\":\"PodList\"," META("10", "") "}");
+	expect_log(b, "+c synced ");
+	expect_watch(b, "10");
+	assert_true(data(b, EVENT("ADDED", "d", "11") EVENT("MODIFIED", "a", "12") EVENT("DELETED", "b", "13")));
+	expect_log(b, "+d +a -b ");
+	assert_true(data(b, EVENT("BOOKMARK", "", "20")));
+	ended(b, 200, "", MINUTES(6));
+	/* Nothing is lost when a watch ends: it goes on at once, without a list. */
+	expect_watch(b, "20");
+	assert_true(data(b, EVENT("ADDED", "e", "21")));
+	ended(b, 200, "", MINUTES(6));
+	expect_watch(b, "21");
+	expect_log(b, "+e ");
+}
+
+static void test_empty_lists(void **state)
+{
+	static const char *const pages[] = { PAGE("10", "", ""), "{" META("10", "") ",\"items\":null}",
+		                             "{" META("10", "") "}", "{\"metadata\":{\"resourceVersion\":\"10\"}}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+		struct bench *b = bench_new(1);
+
+		expect_list(b, "2");
+		page(b, pages[i]);
+		expect_log(b, "sync synced ");
+		expect_watch(b, "10");
+		teardown((void **)&b);
+	}
+}
+
+static const char recorded_page[] = PAGE("10", "t", OBJ("a\\\"]}", "3") ",\n " OBJ("\xc3\xa4", "4"));
+static const char recorded_watch[] =
+	EVENT("ADDED", "d", "11") EVENT("MODIFIED", "\xc3\xa4\\n", "12") "\n" EVENT("BOOKMARK", "", "15")
+		EVENT("DELETED", "b", "16") "{\"type\":\"ADDED\",\"obj";
+
+static void expect_recorded(struct bench *b)
+{
+	expect_log(b, "sync +a\"]} +\xc3\xa4 synced +d +\xc3\xa4\n -b ");
+	ended(b, 200, "", MINUTES(6));
+	expect_watch(b, "16");
+}
+
+static void test_every_split(void **state)
+{
+	size_t longest = MAX(sizeof(recorded_page), sizeof(recorded_watch));
+
+	(void)state;
+	for (size_t cut = 0; cut < longest; cut++) {
+		struct bench *b = bench_new(1);
+		struct str list = str_c(recorded_page), stream = str_c(recorded_watch);
+
+		expect_list(b, "2");
+		assert_true(watch_data(b->w, str_sub(list, 0, cut)));
+		assert_true(watch_data(b->w, str_sub(list, MIN(cut, list.n), list.n)));
+		ended(b, 200, "", 5);
+		expect_list(b, "2&continue=t");
+		page(b, PAGE("10", "", ""));
+		expect_watch(b, "10");
+		assert_true(watch_data(b->w, str_sub(stream, 0, cut)));
+		assert_true(watch_data(b->w, str_sub(stream, MIN(cut, stream.n), stream.n)));
+		expect_recorded(b);
+		teardown((void **)&b);
+	}
+}
+
+static void feed_randomly(struct bench *b, struct str text, struct rng *r)
+{
+	while (text.n) {
+		size_t n = rng_below(r, 2) ? rng_below(r, 4) : rng_below(r, 80);
+
+		assert_true(watch_data(b->w, str_sub(text, 0, n)));
+		text = str_sub(text, MIN(n, text.n), text.n);
+	}
+}
+
+static void test_random_pieces(void **state)
+{
+	struct rng r = rng_seed(7);
+
+	(void)state;
+	for (size_t i = 0; i < 200; i++) {
+		struct bench *b = bench_new(1);
+
+		expect_list(b, "2");
+		feed_randomly(b, str_c(recorded_page), &r);
+		ended(b, 200, "", 5);
+		expect_list(b, "2&continue=t");
+		page(b, PAGE("10", "", ""));
+		expect_watch(b, "10");
+		feed_randomly(b, str_c(recorded_watch), &r);
+		expect_recorded(b);
+		teardown((void **)&b);
+	}
+}
+
+/* The first page, asked for again, is of a later moment: what came before must not count as listed. */
+static void test_first_page_breaks(void **state)
+{
+	struct bench *b = *state;
+
+	expect_list(b, "2");
+	assert_true(data(b, "{" META("10", "") ",\"items\":[" OBJ("a", "3") ","));
+	ended(b, 200, "", 5);
+	expect_log(b, "sync +a 0(the list broke off) ");
+	expect_sleep(b);
+	expect_list(b, "2");
+	page(b, PAGE("12", "", OBJ("b", "3")));
+	expect_log(b, "sync +b synced ");
+	expect_watch(b, "12");
+}
+
+/* A later page is of the same moment as the first: it is asked for again, and the list goes on. */
+static void test_later_page_fails(void **state)
+{
+	static const int codes[] = { 0, 401, 403, 404, 429, 500, 503 };
+	struct bench *b = *state;
+
+	expect_list(b, "2");
+	page(b, PAGE("10", "t", OBJ("a", "3")));
+	expect_log(b, "sync +a ");
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		expect_list(b, "2&continue=t");
+		ended(b, codes[i], "no", 5);
+		buf_clear(&b->log);
+		expect_sleep(b);
+	}
+	expect_list(b, "2&continue=t");
+	assert_true(data(b, "{\"items\":[" OBJ("b", "4")));
+	ended(b, 200, "", 5);
+	expect_log(b, "+b 0(the list broke off) ");
+	expect_sleep(b);
+	expect_list(b, "2&continue=t");
+	page(b, PAGE("10", "", OBJ("b", "4")));
+	expect_log(b, "+b synced ");
+}
+
+#define GONE                                                                                                           \
+	"{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too "                                  \
+	"old\",\"metadata\":{\"continue\":\"n\"}}"
+
+/* A token that expired: the list begins anew, nothing was swept, and fewer pages make it quicker. */
+static void test_token_expires(void **state)
+{
+	struct bench *b = *state;
+
+	expect_list(b, "2");
+	page(b, PAGE("10", "t", OBJ("a", "3")));
+	expect_list(b, "2&continue=t");
+	ended(b, 410, GONE, 5);
+	expect_log(b, "sync +a 410(too old) ");
+	expect_sleep(b);
+	expect_list(b, "4");
+	page(b, PAGE("20", "u", OBJ("b", "3")));
+	expect_list(b, "4&continue=u");
+	ended(b, 400, "bad token", 5);
+	expect_log(b, "sync +b 400(bad token) ");
+	expect_sleep(b);
+	expect_list(b, "8");
+	page(b, PAGE("30", "", OBJ("c", "3")));
+	expect_log(b, "sync +c synced ");
+	expect_watch(b, "30");
+	ended(b, 410, GONE, 5);
+	expect_sleep(b);
+	expect_list(b, "2");
+}
+
+static void test_token_stands_still(void **state)
+{
+	struct bench *b = *state;
+
+	expect_list(b, "2");
+	page(b, PAGE("10", "t", ""));
+	expect_list(b, "2&continue=t");
+	page(b, PAGE("10", "t", ""));
+	expect_log(b, "sync 0(the list goes round in circles) ");
+	expect_sleep(b);
+	expect_list(b, "2");
+}
+
+static void test_wrong_pages(void **state)
+{
+	static const struct {
+		const char *text, *log;
+		bool go_on;
+	} cases[] = {
+		{ "", "0(the list broke off) ", true },
+		{ "{}", "sync 0(the answer is no list) ", true },
+		{ "[]", "sync 0(the answer is no list) ", true },
+		{ "<html>", "sync 0(the list broke off) ", true },
+		{ "{\"items\":[],\"metadata\":{\"resourceVersion\":5}}", "sync 0(the answer is no list) ", true },
+		{ PAGE("", "", ""), "sync 0(the answer is no list) ", true },
+		{ PAGE("1", "", "5"), "sync 0(an item of the list is no object) ", false },
+		{ PAGE("1", "", "{\"a\":}"), "sync 0(an item of the list is no object) ", false },
+		{ PAGE("1", "", OBJ("a", "1") ",[]"), "sync +a 0(an item of the list is no object) ", false },
+		{ PAGE("1", "", "") "x", "sync 0(the answer is no list) ", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct bench *b = bench_new(1);
+
+		expect_list(b, "2");
+		if (cases[i].text[0])
+			assert_int_equal(data(b, cases[i].text), cases[i].go_on);
+		assert_int_equal(data(b, ""), cases[i].go_on);
+		buf_clear(&b->log);
+		teardown((void **)&b);
+
+		b = bench_new(1);
+		expect_list(b, "2");
+		if (cases[i].text[0])
+			data(b, cases[i].text);
+		ended(b, 200, "", 5);
+		expect_log(b, cases[i].log);
+		expect_sleep(b);
+		expect_list(b, "2");
+		teardown((void **)&b);
+	}
+}
+
+/* How a watch may end too early, and whether it goes on from where it was. */
+static void test_watch_fails(void **state)
+{
+	static const struct {
+		int status;
+		const char *body, *log;
+		bool lists;
+	} cases[] = {
+		{ 0, "connection refused", "0(connection refused) ", false },
+		{ 401, "Unauthorized", "401(Unauthorized) ", false },
+		{ 403, "{\"kind\":\"Status\",\"message\":\"may not\"}", "403(may not) ", false },
+		{ 429, "", "429() ", false },
+		{ 500, "{\"kind\":\"Pod\",\"message\":\"x\"}", "500({\"kind\":\"Pod\",\"message\":\"x\"}) ", false },
+		{ 503, "", "503() ", false },
+		{ 410, GONE, "", true },
+		{ 400, "version?", "400(version?) ", true },
+		{ 404, "", "404() ", true },
+		{ 302, "", "302() ", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct bench *b = bench_new(1);
+
+		to_watch(b);
+		ended(b, cases[i].status, cases[i].body, 5);
+		expect_log(b, cases[i].log);
+		expect_sleep(b);
+		if (cases[i].lists)
+			expect_list(b, "2");
+		else
+			expect_watch(b, "10");
+		teardown((void **)&b);
+	}
+}
+
+static void test_stream_fails(void **state)
+{
+#define ERROR_EVENT(code) "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":" code ",\"message\":\"m\"}}\n"
+	static const struct {
+		const char *text, *log;
+		bool lists;
+	} cases[] = {
+		{ ERROR_EVENT("410") EVENT("ADDED", "x", "1"), "", true },
+		{ EVENT("ADDED", "x", "11") ERROR_EVENT("500"), "+x 500(m) ", false },
+		{ ERROR_EVENT("\"410\""), "0(m) ", false },
+		{ ERROR_EVENT("99999999999"), "0(m) ", false },
+		{ "{\"type\":\"ERROR\",\"object\":{}}\n", "0(the watch ended with an error) ", false },
+		{ "garbage\n", "0(a line of the watch is no event) ", true },
+		{ "5\n", "0(a line of the watch is no event) ", true },
+		{ "{\"type\":\"ADDED\",\"object\":5}\n", "0(a line of the watch is no event) ", true },
+		{ "{\"type\":\"ADDED\"}\n", "0(a line of the watch is no event) ", true },
+		{ "{\"type\":\"SUNG\",\"object\":{}}\n", "0(an event of the watch is of no type that we know) ", true },
+		{ "{\"object\":{}}\n", "0(an event of the watch is of no type that we know) ", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct bench *b = bench_new(1);
+
+		to_watch(b);
+		assert_false(data(b, cases[i].text));
+		assert_false(data(b, EVENT("ADDED", "late", "99")));
+		ended(b, 200, "", MINUTES(1));
+		expect_log(b, cases[i].log);
+		expect_sleep(b);
+		if (cases[i].lists)
+			expect_list(b, "2");
+		else
+			expect_watch(b, strncmp(cases[i].log, "+x", 2) == 0 ? "11" : "10");
+		teardown((void **)&b);
+	}
+}
+
+static void test_long_line(void **state)
+{
+	struct bench *b = *state;
+	bool more = true;
+
+	to_watch(b);
+	for (int i = 0; more && i < 200; i++)
+		more = data(b, "0123456789");
+	assert_false(more);
+	ended(b, 200, "", MINUTES(1));
+	expect_log(b, "0(an object is larger than we take) ");
+	expect_sleep(b);
+	expect_list(b, "2");
+}
+
+/* An object that nobody can read, for its depth, does not stop the others. */
+static void test_deep_object(void **state)
+{
+	struct bench *b = *state;
+
+	to_watch(b);
+	assert_true(data(b, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"deep\"},\"a\":"));
+	for (int i = 0; i < 400; i++)
+		assert_true(data(b, "["));
+	for (int i = 0; i < 400; i++)
+		assert_true(data(b, "]"));
+	assert_true(data(b, "}}\n" EVENT("ADDED", "next", "11")));
+	expect_log(b, "+deep +next ");
+}
+
+static void test_odd_versions(void **state)
+{
+	struct bench *b = *state;
+
+	to_watch(b);
+	assert_true(data(b, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":11}}}\n"
+	                    "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":[]}}\n" EVENT("BOOKMARK", "", "")));
+	expect_log(b, "+a ");
+	ended(b, 200, "", MINUTES(6));
+	expect_watch(b, "10");
+}
+
+/* Closed at once, again and again: it waits longer and longer, but never longer than ten seconds. */
+static void test_no_spinning(void **state)
+{
+	struct bench *b = *state;
+	msec all = 0, last = 0;
+
+	to_watch(b);
+	for (int i = 0; i < 20; i++) {
+		assert_true(data(b, EVENT("BOOKMARK", "", "10")));
+		ended(b, 200, "", 20);
+		last = expect_sleep(b);
+		assert_true(last >= 250 && last <= 10000);
+		all += last;
+		expect_watch(b, "10");
+	}
+	assert_true(all >= 80000 && last >= 5000);
+	ended(b, 200, "", SECONDS(30));
+	expect_watch(b, "10");
+	ended(b, 200, "", 20);
+	assert_true(expect_sleep(b) <= 500);
+}
+
+/* List, refused watch, list …: the same. */
+static void test_no_spinning_lists(void **state)
+{
+	struct bench *b = *state;
+	msec last = 0;
+
+	to_watch(b);
+	for (int i = 0; i < 10; i++) {
+		assert_false(data(b, ERROR_EVENT("410")));
+		ended(b, 200, "", 20);
+		last = expect_sleep(b);
+		expect_list(b, "2");
+		page(b, PAGE("10", "", ""));
+		expect_watch(b, "10");
+	}
+	assert_true(last >= 5000 && last <= 10000);
+}
+
+static void test_back_off(void **state)
+{
+	static const msec most[] = { 500, 1000, 2000, 4000, 8000, 10000, 10000, 10000 };
+	struct bench *b = *state, *other = bench_new(2);
+	bool differs = false;
+
+	expect_list(other, "2");
+	for (size_t i = 0; i < ARRAY_LEN(most); i++) {
+		msec delay;
+
+		expect_list(b, "2");
+		ended(b, 503, "", 5);
+		delay = expect_sleep(b);
+		assert_true(delay >= most[i] / 2 && delay <= most[i]);
+		ended(other, 503, "", 5);
+		differs |= delay != expect_sleep(other);
+		expect_list(other, "2");
+	}
+	assert_true(differs);
+	/* What has worked is forgiven. */
+	expect_list(b, "2");
+	page(b, PAGE("10", "t", ""));
+	expect_list(b, "2&continue=t");
+	ended(b, 503, "", 5);
+	assert_true(expect_sleep(b) <= 500);
+	teardown((void **)&other);
+}
+
+static void test_retry_after(void **state)
+{
+	static const struct {
+		msec header;
+		const char *body;
+		msec least, most;
+	} cases[] = {
+		{ 7000, "", 7000, 8750 },
+		{ 0, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":8}}", 8000, 10000 },
+		{ 7000, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":20}}", 7000, 8750 },
+		{ 10, "", 250, 500 },
+		{ INT64_MAX, "", 60000, 75000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+		struct watch_end end = { .status = 429,
+			                 .body = str_c(cases[i / 2].body),
+			                 .retry_after = cases[i / 2].header };
+		struct bench *b = bench_new(i);
+		msec delay;
+
+		if (i % 2)
+			to_watch(b);
+		else
+			expect_list(b, "2");
+		watch_ended(b->w, &end);
+		delay = expect_sleep(b);
+		assert_true(delay >= cases[i / 2].least && delay <= cases[i / 2].most);
+		teardown((void **)&b);
+	}
+}
+
+/* A place that the server refuses again and again is given up; a server that is away is waited for. */
+static void test_refused_watches(void **state)
+{
+	struct bench *b = *state;
+
+	to_watch(b);
+	for (int i = 0; i < 20; i++) {
+		ended(b, 0, "connection refused", 5);
+		expect_sleep(b);
+		expect_watch(b, "10");
+	}
+	for (int i = 0; i < 4; i++) {
+		ended(b, 504, "", 5);
+		expect_sleep(b);
+		expect_watch(b, "10");
+	}
+	ended(b, 504, "", 5);
+	expect_sleep(b);
+	expect_list(b, "2");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	static const struct CMUnitTest tests[] = {
+		TEST(test_path),
+		TEST(test_first_page_breaks),
+		TEST(test_later_page_fails),
+		TEST(test_token_expires),
+		TEST(test_token_stands_still),
+		TEST(test_long_line),
+		TEST(test_deep_object),
+		TEST(test_odd_versions),
+		TEST(test_no_spinning),
+		TEST(test_no_spinning_lists),
+		TEST(test_back_off),
+		TEST(test_refused_watches),
+		cmocka_unit_test(test_empty_lists),
+		cmocka_unit_test(test_every_split),
+		cmocka_unit_test(test_random_pieces),
+		cmocka_unit_test(test_wrong_pages),
+		cmocka_unit_test(test_watch_fails),
+		cmocka_unit_test(test_stream_fails),
+		cmocka_unit_test(test_retry_after),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
