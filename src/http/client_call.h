@@ -1,0 +1,59 @@
+/* What client.c (who waits, who is late, who is told) and client_pool.c (libcurl on the loop) share. */
+#ifndef HTTP_CLIENT_CALL_H
+#define HTTP_CLIENT_CALL_H
+
+#include "base/heap.h"
+#include "http/client.h"
+
+struct pool;
+
+enum call_state {
+	CALL_WAITING,
+	CALL_ACTIVE, /* libcurl has it */
+	CALL_ENDED,  /* its `done` is being called */
+};
+
+struct http_call {
+	struct http_client *client;
+	enum call_state state;
+	struct http_call *prev, *next; /* in the client's list of waiting or of active ones */
+	struct http_call *next_doomed;
+	struct heap_node due;
+	struct http_request r; /* its texts are in TEXT */
+	char *text;
+
+	struct pool *pool; /* where it is active */
+	void *easy;
+	msec began, last_byte;
+	size_t header_bytes;
+	unsigned attempts; /* how often a connection was ready and the request about to go out */
+	int status;        /* of the answer's status line, as soon as it is there */
+	bool cancelled;    /* inside a callback of libcurl, where it cannot be taken away */
+	const char *problem;
+	struct buf body;
+};
+
+/* client.c, for the pool: */
+
+struct http_client;
+/* Around everything that may call users: what they ask for inside is carried out at the end. */
+void client_enter(struct http_client *c);
+void client_leave(struct http_client *c);
+/* Between these two libcurl is at work and cannot be changed. */
+void client_curl_begins(struct http_client *c);
+void client_curl_ended(struct http_client *c);
+bool client_is_dead(const struct http_client *c);
+/* The call has ended; PROBLEM is NULL if all of the answer is there. Frees the call. */
+void client_finish(struct http_call *call, const char *problem, msec retry_after);
+
+/* client_pool.c: connections to one server with one configuration. */
+
+struct pool *pool_new(struct http_client *c, struct loop *l, const struct http_server *s, size_t connections,
+                      struct err *e);
+void pool_free(struct pool *p);
+size_t pool_active(const struct pool *p);
+void pool_start(struct pool *p, struct http_call *call);
+/* Takes an active call away from libcurl; its connection is closed unless its answer was complete. */
+void pool_stop(struct http_call *call);
+
+#endif
