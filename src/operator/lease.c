@@ -163,7 +163,7 @@ static void put_body(struct lease *l, enum asked what, msec wall)
 static struct lease_wish ask(struct lease *l, enum asked what, msec now, msec wall)
 {
 	static const enum verb verbs[] = {
-		[ASKED_GET] = VERB_GET,     [ASKED_CREATE] = VERB_CREATE,  [ASKED_TAKE] = VERB_PATCH,
+		[ASKED_GET] = VERB_GET,     [ASKED_CREATE] = VERB_CREATE, [ASKED_TAKE] = VERB_PATCH,
 		[ASKED_RENEW] = VERB_PATCH, [ASKED_RELEASE] = VERB_PATCH,
 	};
 	struct lease_wish w = { .type = LEASE_SEND };

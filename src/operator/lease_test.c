@@ -31,14 +31,29 @@ struct step {
 	bool leads; /* after the step */
 };
 
-#define SENDS(at, verb, body, leads) { NEXT, at, LEASE_SEND, verb, body, 0, 0, leads }
-#define SLEEPS(at, until, leads) { NEXT, at, LEASE_SLEEP, VERB_GET, NULL, until, 0, leads }
-#define SAYS(at, wish, leads) { NEXT, at, wish, VERB_GET, NULL, 0, 0, leads }
-#define GETS(at, code, body, leads) { ANSWER, at, LEASE_SLEEP, VERB_GET, body, 0, code, leads }
-#define RELEASES(at) { RELEASE, at, LEASE_SLEEP, VERB_GET, NULL, 0, 0, false }
+#define SENDS(at, verb, body, leads)                                                                                   \
+	{                                                                                                              \
+		NEXT, at, LEASE_SEND, verb, body, 0, 0, leads                                                          \
+	}
+#define SLEEPS(at, until, leads)                                                                                       \
+	{                                                                                                              \
+		NEXT, at, LEASE_SLEEP, VERB_GET, NULL, until, 0, leads                                                 \
+	}
+#define SAYS(at, wish, leads)                                                                                          \
+	{                                                                                                              \
+		NEXT, at, wish, VERB_GET, NULL, 0, 0, leads                                                            \
+	}
+#define GETS(at, code, body, leads)                                                                                    \
+	{                                                                                                              \
+		ANSWER, at, LEASE_SLEEP, VERB_GET, body, 0, code, leads                                                \
+	}
+#define RELEASES(at)                                                                                                   \
+	{                                                                                                              \
+		RELEASE, at, LEASE_SLEEP, VERB_GET, NULL, 0, 0, false                                                  \
+	}
 
-#define OBJECT(rv, holder, seconds) \
-	"{\"metadata\":{\"resourceVersion\":\"" rv "\"},\"spec\":{\"holderIdentity\":" holder \
+#define OBJECT(rv, holder, seconds)                                                                                    \
+	"{\"metadata\":{\"resourceVersion\":\"" rv "\"},\"spec\":{\"holderIdentity\":" holder                          \
 	",\"leaseDurationSeconds\":" seconds ",\"leaseTransitions\":4,\"renewTime\":\"2001-01-01T00:00:00.000000Z\"}}"
 #define MINE(rv) OBJECT(rv, "\"me\"", "15")
 #define THEIRS(rv) OBJECT(rv, "\"other\"", "15")
@@ -76,7 +91,8 @@ static void play(const char *name, const struct step *steps, size_t n)
 	lease_free(l);
 }
 
-#define PLAY(...) play(__func__, (const struct step[]){ __VA_ARGS__ }, ARRAY_LEN(((const struct step[]){ __VA_ARGS__ })))
+#define PLAY(...)                                                                                                      \
+	play(__func__, (const struct step[]){ __VA_ARGS__ }, ARRAY_LEN(((const struct step[]){ __VA_ARGS__ })))
 
 static void test_makes_a_lease_where_there_is_none(void **state)
 {
@@ -111,11 +127,11 @@ static void test_takes_a_lease_that_stands_still_for_its_duration(void **state)
 static void test_a_failed_take_does_not_begin_the_wait_anew(void **state)
 {
 	(void)state;
-	PLAY(SENDS(0, VERB_GET, NULL, false), GETS(0, 200, THEIRS("5"), false),
-	     SENDS(15000, VERB_PATCH, NULL, false), GETS(15010, 500, NULL, false), SLEEPS(15010, 16010, false),
-	     SENDS(16010, VERB_GET, NULL, false), GETS(16020, 200, THEIRS("5"), false),
-	     SENDS(16020, VERB_PATCH, NULL, false), GETS(16030, 409, NULL, false), SENDS(16030, VERB_GET, NULL, false),
-	     GETS(16040, 200, OBJECT("6", "\"third\"", "15"), false), SLEEPS(16040, 17040, false));
+	PLAY(SENDS(0, VERB_GET, NULL, false), GETS(0, 200, THEIRS("5"), false), SENDS(15000, VERB_PATCH, NULL, false),
+	     GETS(15010, 500, NULL, false), SLEEPS(15010, 16010, false), SENDS(16010, VERB_GET, NULL, false),
+	     GETS(16020, 200, THEIRS("5"), false), SENDS(16020, VERB_PATCH, NULL, false), GETS(16030, 409, NULL, false),
+	     SENDS(16030, VERB_GET, NULL, false), GETS(16040, 200, OBJECT("6", "\"third\"", "15"), false),
+	     SLEEPS(16040, 17040, false));
 }
 
 static void test_takes_what_was_given_away_at_once(void **state)
@@ -127,8 +143,8 @@ static void test_takes_what_was_given_away_at_once(void **state)
 	     GETS(1030, 200, MINE("7"), true));
 }
 
-#define LEAD \
-	SENDS(0, VERB_GET, NULL, false), GETS(0, 200, OBJECT("1", "\"\"", "15"), false), \
+#define LEAD                                                                                                           \
+	SENDS(0, VERB_GET, NULL, false), GETS(0, 200, OBJECT("1", "\"\"", "15"), false),                               \
 		SENDS(0, VERB_PATCH, NULL, false), GETS(100, 200, MINE("2"), true)
 
 /* The deadline counts from when the last good renewal was sent, not from its answer. */
@@ -206,8 +222,8 @@ static void test_goes_on_when_it_may_not(void **state)
 static void test_times_must_fit_together(void **state)
 {
 	static const msec bad[][3] = {
-		{ 0, 10000, 2000 },     { 10000, 10000, 2000 }, { 15000, 10000, 10000 },
-		{ 15000, 10000, 0 },    { 15500, 10000, 2000 },
+		{ 0, 10000, 2000 },  { 10000, 10000, 2000 }, { 15000, 10000, 10000 },
+		{ 15000, 10000, 0 }, { 15500, 10000, 2000 },
 	};
 
 	(void)state;

@@ -1,0 +1,381 @@
+#include "cli/operator_flags.h"
+
+#include "base/str.h"
+#include "operator/lease.h"
+#include "plan/plan.h"
+
+#include <ctype.h>
+#include <math.h>
+
+enum flag_type {
+	FLAG_TITLE,
+	FLAG_BOOL,
+	FLAG_TEXT,
+	FLAG_TIME,
+	FLAG_INT,
+	FLAG_REAL,
+	FLAG_LIST,
+	FLAG_IDLE,
+	FLAG_IDLE_BOOL
+};
+
+struct flag {
+	enum flag_type type;
+	const char *name;
+	size_t at; /* in struct operator_flags */
+	const char *value;
+	const char *help;
+};
+
+#define AT(member) offsetof(struct operator_flags, member)
+
+static const char glog[] = "logs go to standard error, and --v says how much";
+
+static const struct flag flags[] = {
+	{ FLAG_TITLE, NULL, 0, NULL, "The API server" },
+	{ FLAG_TEXT, "kubeconfig", AT(kubeconfig), "FILE", "instead of KUBECONFIG or USE_KUBE_CONFIG" },
+	{ FLAG_TEXT, "context", AT(context), "NAME", "of the kubeconfig, instead of its current one" },
+	{ FLAG_TEXT, "master", AT(master), "URL", "instead of the context's server" },
+	{ FLAG_BOOL, "run-in-cluster", AT(in_cluster), NULL, "use the pod's own account and look at nothing else" },
+	{ FLAG_TEXT, "namespace", AT(ns), "NAME", "serve this one only: no nodes, no definitions are looked at" },
+	{ FLAG_INT, "concurrency", AT(concurrency), "N", "requests in flight at once (32)" },
+	{ FLAG_REAL, "kube-api-qps", AT(qps), "N", "at most so many requests a second (0: the server decides)" },
+	{ FLAG_INT, "kube-api-burst", AT(burst), "N", "so many may come at once before that holds (the qps)" },
+
+	{ FLAG_TITLE, NULL, 0, NULL, "Kinds" },
+	{ FLAG_TEXT, "kinds", AT(kinds), "A,B", "serve only these: TfJob, tfjobs or TfJob.mlkube.io" },
+	{ FLAG_LIST, "kinds-dir", AT(kinds_dirs), "DIR",
+	  "serve the kinds of its *.lua too; may be given several times" },
+	{ FLAG_BOOL, "install-crds", AT(install_crds), NULL, "make or upgrade their definitions at the start (true)" },
+	{ FLAG_BOOL, "adopt-crds", AT(adopt_crds), NULL, "replace definitions that somebody else made" },
+	{ FLAG_BOOL, "cleanup-on-exit", AT(cleanup_on_exit), NULL,
+	  "at the end delete the definitions that were made, with all their jobs" },
+
+	{ FLAG_TITLE, NULL, 0, NULL, "Rules" },
+	{ FLAG_TIME, "node-grace", AT(node_grace), "TIME", "a node must be NotReady this long to have failed (40s)" },
+	{ FLAG_TIME, "force-delete-after", AT(force_delete_after), "TIME",
+	  "delete pods of a failed node for good after this (5m)" },
+	{ FLAG_BOOL, "enable-creating-failed", AT(creating_failed), NULL,
+	  "pods that cannot be created have failed (true)" },
+	{ FLAG_TIME, "creating-duration-period", AT(creating_duration), "TIME", "… after trying this long (15m)" },
+	{ FLAG_TIME, "creating-restart-period", AT(creating_restart), "TIME",
+	  "… but while the job is younger they are restarted (0s)" },
+
+	{ FLAG_TITLE, NULL, 0, NULL, "Leader election" },
+	{ FLAG_BOOL, "leader-elect", AT(leader_elect), NULL, "several may run, one works" },
+	{ FLAG_TIME, "leader-elect-lease-duration", AT(lease_duration), "TIME", "others wait this long (15s)" },
+	{ FLAG_TIME, "leader-elect-renew-deadline", AT(renew_deadline), "TIME",
+	  "the leader stops when it could not renew for so long (10s)" },
+	{ FLAG_TIME, "leader-elect-retry-period", AT(retry_period), "TIME", "between renewals (2s)" },
+	{ FLAG_TEXT, "leader-elect-resource-name", AT(lease_name), "NAME", "of the Lease (dl-operator)" },
+	{ FLAG_TEXT, "leader-elect-resource-namespace", AT(lease_ns), "NAME",
+	  "of the Lease (MY_POD_NAMESPACE, KUBEFLOW_NAMESPACE, the context's)" },
+
+	{ FLAG_TITLE, NULL, 0, NULL, "Seen from outside" },
+	{ FLAG_TEXT, "metrics-bind-address", AT(metrics_address), "ADDRESS", "/metrics and /debug (:8080; 0: none)" },
+	{ FLAG_TEXT, "health-probe-bind-address", AT(health_address), "ADDRESS",
+	  "/healthz and /readyz (:8081; 0: none)" },
+	{ FLAG_BOOL, "json-log-format", AT(json_log), NULL, "log lines are JSON (true)" },
+	{ FLAG_INT, "v", AT(verbosity), "N", "2 and more: log every request" },
+	{ FLAG_BOOL, "version", AT(version), NULL, "print the version and exit" },
+	{ FLAG_BOOL, "help", AT(help), NULL, "print this and exit" },
+
+	{ FLAG_IDLE, "thread-num", 0, NULL, "one thread does it; --concurrency says how many requests are in flight" },
+	{ FLAG_IDLE, "resync-period", 0, NULL, "every wait has a timer of its own" },
+	{ FLAG_IDLE, "gc-interval", 0, NULL, "Kubernetes collects what a deleted job leaves" },
+	{ FLAG_IDLE, "chaos-level", 0, NULL, "it never did anything" },
+	{ FLAG_IDLE, "controller-config-file", 0, NULL,
+	  "device plugins bring an accelerator's files and variables; the file is not read" },
+	{ FLAG_IDLE, "leader-elect-resource-lock", 0, NULL, "the lock is always a Lease" },
+	{ FLAG_IDLE_BOOL, "logtostderr", 0, NULL, glog },
+	{ FLAG_IDLE_BOOL, "alsologtostderr", 0, NULL, glog },
+	{ FLAG_IDLE, "stderrthreshold", 0, NULL, glog },
+	{ FLAG_IDLE, "vmodule", 0, NULL, glog },
+	{ FLAG_IDLE, "log-dir", 0, NULL, glog },
+	{ FLAG_IDLE, "log-file", 0, NULL, glog },
+	{ FLAG_IDLE, "log-backtrace-at", 0, NULL, glog },
+};
+
+void operator_flags_init(struct operator_flags *f)
+{
+	*f = (struct operator_flags){
+		.concurrency = 32,
+		.install_crds = true,
+		.force_delete_after = plan_config_default.force_delete_after,
+		.node_grace = plan_config_default.node_grace,
+		.creating_restart = plan_config_default.creating_restart_period,
+		.creating_duration = plan_config_default.creating_duration,
+		.creating_failed = plan_config_default.creating_failed,
+		.lease_duration = SECONDS(15),
+		.renew_deadline = SECONDS(10),
+		.retry_period = SECONDS(2),
+		.lease_name = "dl-operator",
+		.metrics_address = ":8080",
+		.health_address = ":8081",
+		.json_log = true,
+	};
+}
+
+void operator_flags_release(struct operator_flags *f)
+{
+	opt_list_release(&f->kinds_dirs);
+	opt_list_release(&f->idle);
+}
+
+/* A decimal number at the front of *S; cuts it off. */
+static bool cut_number(struct str *s, double *ret)
+{
+	double value = 0, scale = 1;
+	size_t i = 0, digits = 0;
+	bool fraction = false;
+
+	for (; i < s->n && (isdigit((unsigned char)s->p[i]) || (s->p[i] == '.' && !fraction)); i++) {
+		if (s->p[i] == '.') {
+			fraction = true;
+			continue;
+		}
+		digits++;
+		value = value * 10 + (s->p[i] - '0');
+		if (fraction)
+			scale *= 10;
+	}
+	*s = str_sub(*s, i, s->n);
+	*ret = value / scale;
+	return digits > 0 && digits < 16;
+}
+
+bool duration_parse(struct str s, msec *ret)
+{
+	/* The longer ones first. */
+	static const struct {
+		struct str unit;
+		double msecs;
+	} units[] = {
+		{ STR_INIT("ns"), 1e-6 }, { STR_INIT("us"), 1e-3 }, { STR_INIT("µs"), 1e-3 }, { STR_INIT("ms"), 1 },
+		{ STR_INIT("s"), 1e3 },   { STR_INIT("m"), 6e4 },   { STR_INIT("h"), 3.6e6 },
+	};
+	double sum = 0, number;
+
+	if (str_eqc(s, "0")) {
+		*ret = 0;
+		return true;
+	}
+	if (str_empty(s))
+		return false;
+	while (!str_empty(s)) {
+		size_t u = 0;
+
+		if (!cut_number(&s, &number))
+			return false;
+		while (u < ARRAY_LEN(units) && !str_has_prefix(s, units[u].unit))
+			u++;
+		if (u == ARRAY_LEN(units))
+			return false;
+		s = str_sub(s, units[u].unit.n, s.n);
+		sum += number * units[u].msecs;
+	}
+	/* A hundred years: more than anybody means, and far from what overflows. */
+	if (sum > 3.2e12)
+		return false;
+	*ret = (msec)llround(sum);
+	return true;
+}
+
+static bool bool_parse(struct str s, bool *ret)
+{
+	static const char *const yes[] = { "true", "1", "t" }, *const no[] = { "false", "0", "f" };
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+		if (str_eq_nocase(s, str_c(yes[i])))
+			return *ret = true;
+		if (str_eq_nocase(s, str_c(no[i]))) {
+			*ret = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool same_name(struct str given, const char *name)
+{
+	if (given.n != strlen(name))
+		return false;
+	for (size_t i = 0; i < given.n; i++)
+		if ((given.p[i] == '_' ? '-' : given.p[i]) != name[i])
+			return false;
+	return true;
+}
+
+static const struct flag *find(struct str name)
+{
+	if (str_eqc(name, "h"))
+		name = STR("help");
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (flags[i].name && same_name(name, flags[i].name))
+			return &flags[i];
+	return NULL;
+}
+
+static bool unknown(struct str name, struct err *e)
+{
+	const char *nearest = NULL;
+	unsigned least = 4;
+
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		unsigned d = flags[i].name ? str_distance(name, str_c(flags[i].name), 3) : least;
+
+		if (d < least && d < name.n) {
+			least = d;
+			nearest = flags[i].name;
+		}
+	}
+	if (nearest)
+		return err_set(e, ERR_INVALID, "unknown flag --%.*s; did you mean --%s?", STR_F(name), nearest);
+	return err_set(e, ERR_INVALID, "unknown flag --%.*s", STR_F(name));
+}
+
+static bool take(struct operator_flags *f, const struct flag *flag, const char *value, struct err *e)
+{
+	void *at = (char *)f + flag->at;
+	struct str s = str_c(value);
+	int64_t number;
+	double real;
+
+	switch (flag->type) {
+	case FLAG_TITLE:
+		break;
+	case FLAG_BOOL:
+		if (!value)
+			*(bool *)at = true;
+		else if (!bool_parse(s, at))
+			return err_set(e, ERR_INVALID, "--%s is true or false, not '%s'", flag->name, value);
+		break;
+	case FLAG_TEXT:
+		*(const char **)at = value;
+		break;
+	case FLAG_TIME:
+		if (!duration_parse(s, at))
+			return err_set(e, ERR_INVALID, "--%s wants a time such as 30s or 5m, not '%s'", flag->name,
+			               value);
+		break;
+	case FLAG_INT:
+		if (!str_int(s, &number) || number < 0 || number > INT32_MAX)
+			return err_set(e, ERR_INVALID, "--%s wants a number, not '%s'", flag->name, value);
+		*(int32_t *)at = (int32_t)number;
+		break;
+	case FLAG_REAL:
+		if (!cut_number(&s, &real) || s.n)
+			return err_set(e, ERR_INVALID, "--%s wants a number, not '%s'", flag->name, value);
+		*(double *)at = real;
+		break;
+	case FLAG_LIST:
+		opt_list_add(at, value);
+		break;
+	case FLAG_IDLE:
+	case FLAG_IDLE_BOOL:
+		for (size_t i = 0; i < f->idle.n; i++)
+			if (!strcmp(f->idle.v[i], flag->name))
+				return true;
+		opt_list_add(&f->idle, flag->name);
+		break;
+	}
+	return true;
+}
+
+static bool takes_value(const struct flag *flag)
+{
+	return flag->type != FLAG_BOOL && flag->type != FLAG_IDLE_BOOL;
+}
+
+static bool take_argument(struct operator_flags *f, int argc, char **argv, int *i, struct err *e)
+{
+	const char *text = argv[*i] + (argv[*i][1] == '-' ? 2 : 1), *equals = strchr(text, '=');
+	struct str name = equals ? (struct str){ text, (size_t)(equals - text) } : str_c(text);
+	const struct flag *flag = find(name);
+
+	if (!flag)
+		return unknown(name, e);
+	if (equals)
+		return take(f, flag, equals + 1, e);
+	if (!takes_value(flag))
+		return take(f, flag, NULL, e);
+	if (*i + 1 >= argc)
+		return err_set(e, ERR_INVALID, "--%s wants a value", flag->name);
+	return take(f, flag, argv[++*i], e);
+}
+
+/* What no flag alone can be blamed for. */
+static bool check(const struct operator_flags *f, struct err *e)
+{
+	struct lease_config lease = { .ns = STR("-"),
+		                      .name = str_c(f->lease_name),
+		                      .identity = STR("-"),
+		                      .duration = f->lease_duration,
+		                      .renew_deadline = f->renew_deadline,
+		                      .retry_period = f->retry_period };
+
+	if (f->concurrency < 1 || f->concurrency > 1024)
+		return err_set(e, ERR_INVALID, "--concurrency is between 1 and 1024, not %d", f->concurrency);
+	if (f->leader_elect && f->cleanup_on_exit)
+		return err_set(e, ERR_INVALID,
+		               "--cleanup-on-exit and --leader-elect exclude each other: a rolling update would "
+		               "delete everybody's jobs");
+	if (f->cleanup_on_exit && !f->install_crds)
+		return err_set(e, ERR_INVALID, "--cleanup-on-exit has nothing to clean with --install-crds=false");
+	if (f->leader_elect && !lease_config_check(&lease, e))
+		return err_wrap(e, "--leader-elect");
+	return true;
+}
+
+bool operator_flags_parse(struct operator_flags *f, int argc, char **argv, struct err *e)
+{
+	bool ended = false;
+
+	for (int i = 0; i < argc; i++) {
+		if (ended || argv[i][0] != '-' || !argv[i][1])
+			argv[f->n_operands++] = argv[i];
+		else if (!strcmp(argv[i], "--"))
+			ended = true;
+		else if (!take_argument(f, argc, argv, &i, e))
+			return false;
+	}
+	return f->help || f->version || check(f, e);
+}
+
+const char *operator_flag_idle_reason(const char *name)
+{
+	const struct flag *flag = find(str_c(name));
+
+	return flag ? flag->help : "";
+}
+
+void operator_flags_help(FILE *to)
+{
+	fputs("dl-operator: runs deep-learning training jobs on Kubernetes.\n\n"
+	      "usage: dl-operator [flags]\n"
+	      "       dl-operator install-crds [flags]    make or upgrade the definitions of the kinds, and exit\n",
+	      to);
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		const struct flag *f = &flags[i];
+		int width;
+
+		if (f->type == FLAG_IDLE || f->type == FLAG_IDLE_BOOL)
+			continue;
+		if (f->type == FLAG_TITLE) {
+			fprintf(to, "\n%s:\n", f->help);
+			continue;
+		}
+		width = fprintf(to, "  --%s%s%s", f->name, f->value ? "=" : "", f->value ? f->value : "");
+		fprintf(to, "%*s%s\n", MAX(42 - width, 2), "", f->help);
+	}
+	fputs("\nTaken and without meaning today:\n ", to);
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (flags[i].type == FLAG_IDLE || flags[i].type == FLAG_IDLE_BOOL)
+			fprintf(to, " --%s", flags[i].name);
+	fputs("\n\nExamples:\n"
+	      "  dl-operator --kubeconfig=$HOME/.kube/config --json-log-format=false\n"
+	      "  dl-operator --leader-elect --leader-elect-resource-namespace=dl-operator\n"
+	      "  dl-operator --namespace=team-a --kinds=TfJob,AITrainingJob --install-crds=false\n"
+	      "\nExit status: 0 ended by a signal, 1 failed, 2 a wrong flag or file.\n",
+	      to);
+}

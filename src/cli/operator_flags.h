@@ -1,0 +1,49 @@
+/* The flags of dl-operator as a table: parsed from it, and shown by --help from the same place. The names
+   of the operators that came before are taken too, as their charts write them. */
+#ifndef CLI_OPERATOR_FLAGS_H
+#define CLI_OPERATOR_FLAGS_H
+
+#include "base/clock.h"
+#include "cli/opts.h"
+
+struct operator_flags {
+	/* The API server. */
+	const char *master, *kubeconfig, *context, *ns;
+	bool in_cluster;
+	double qps;
+	int32_t burst, concurrency;
+	/* Kinds and their definitions. */
+	const char *kinds;
+	struct opt_list kinds_dirs;
+	bool install_crds, adopt_crds, cleanup_on_exit;
+	/* Rules. */
+	msec force_delete_after, node_grace, creating_restart, creating_duration;
+	bool creating_failed;
+	/* Leader election. */
+	bool leader_elect;
+	msec lease_duration, renew_deadline, retry_period;
+	const char *lease_name, *lease_ns;
+	/* Seen from outside. */
+	const char *metrics_address, *health_address;
+	bool json_log;
+	int32_t verbosity;
+	bool version, help;
+
+	struct opt_list idle; /* flags that were given and have no meaning today; see flag_idle_reason() */
+	int n_operands;       /* moved to the front of argv */
+};
+
+void operator_flags_init(struct operator_flags *f);
+void operator_flags_release(struct operator_flags *f);
+/* Takes the flags out of ARGV (from argv[0] on); one dash or two, underscores as dashes, "--flag=value" or
+   "--flag value"; a boolean takes a value only with '='. False, with one line, on anything that is wrong with
+   one of them or with all together. */
+bool operator_flags_parse(struct operator_flags *f, int argc, char **argv, struct err *e);
+/* Why a flag in `idle` has no meaning. */
+const char *operator_flag_idle_reason(const char *name);
+void operator_flags_help(FILE *to);
+
+/* "15s", "1m30s", "1.5h", "500ms", "0", as Go writes them; not negative. */
+bool duration_parse(struct str s, msec *ret);
+
+#endif
