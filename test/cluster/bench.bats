@@ -190,6 +190,19 @@ gone() {
   [ -s "$PWD/third/log/kube-apiserver.log" ]
 }
 
+@test "an up that is stopped half-way leaves nothing" {
+  "$here/up" "$PWD/half" 3>&- &
+  up=$!
+  eventually 60 test -s half/run/kube-apiserver.pid
+  pids=$(running "$PWD/half")
+  kill $up
+  wait $up || stopped=$?
+  is "$stopped" 130
+  # shellcheck disable=SC2086 # numbers
+  gone $pids
+  is "$(running "$PWD/half")" ""
+}
+
 @test "a component that does not start: the end of its log, and nothing is left" {
   # A cache where all is as it should be but etcd.
   mkdir cache

@@ -47,9 +47,13 @@ start_component() {
     echo "$$ ${22}" >"$1/run/$2.pid"
     exec "$1/start/$2"
   ' start "$1" "$2" </dev/null >>"$1/log/$2.log" 2>&1 &
-  until [ -s "$1/run/$2.pid" ]; do
+  local i
+  for ((i = 0; i < 1000; i++)); do
+    [ ! -s "$1/run/$2.pid" ] || return 0
     sleep 0.01
   done
+  say "$2 cannot be started"
+  return 1
 }
 
 # stop_component DIR NAME SECONDS: SIGTERM, and SIGKILL when the time is over.
