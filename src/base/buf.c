@@ -110,9 +110,23 @@ void buf_json_str(struct buf *b, struct str s)
 	buf_putc(b, '"');
 }
 
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void buf_base64_encode(struct buf *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i += 3) {
+		size_t n = MIN(s.n - i, (size_t)3);
+		uint32_t bits = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			bits = bits << 8 | (k < n ? (unsigned char)s.p[i + k] : 0);
+		for (size_t k = 0; k < 4; k++)
+			buf_putc(b, k <= n ? alphabet[bits >> (18 - 6 * k) & 63] : '=');
+	}
+}
+
 bool buf_base64(struct buf *b, struct str s)
 {
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t bits = 0;
 	size_t n = 0, pads = 0;
 

@@ -21,6 +21,8 @@ void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_utf8(struct buf *b, struct str s);
 /* Appends S as a JSON string with its quotes. S must be UTF-8; other bytes become U+FFFD. */
 void buf_json_str(struct buf *b, struct str s);
+/* Appends S in base64, with padding, on one line. */
+void buf_base64_encode(struct buf *b, struct str s);
 /* Appends what S says in base64: strict, with padding; line breaks are skipped. False if it is none. */
 bool buf_base64(struct buf *b, struct str s);
 

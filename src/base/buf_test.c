@@ -114,8 +114,15 @@ static void test_base64(void **state)
 		struct buf b = BUF_INIT(100);
 
 		assert_int_equal(buf_base64(&b, str_c(cases[i].text)), cases[i].want != NULL);
-		if (cases[i].want)
+		if (cases[i].want) {
+			struct buf again = BUF_INIT(100);
+
 			assert_string_equal(buf_str(&b).p, cases[i].want);
+			buf_base64_encode(&again, str_c(cases[i].want));
+			if (!strpbrk(cases[i].text, "\r\n"))
+				assert_string_equal(buf_str(&again).p, cases[i].text);
+			buf_release(&again);
+		}
 		buf_release(&b);
 	}
 }
