@@ -1,0 +1,129 @@
+#include "kube/inbox.h"
+
+#include "kube/decode.h"
+
+void inbox_init(struct inbox *in)
+{
+	*in = (struct inbox){ 0 };
+}
+
+static void batch_done(struct inbox_batch *b)
+{
+	if (b->events || b->open)
+		return;
+	for (size_t i = 0; i < b->docs.n; i++)
+		yyjson_doc_free(b->docs.v[i]);
+	arena_release(&b->arena);
+	free(b);
+}
+
+static void item_free(struct inbox_item *item)
+{
+	struct inbox_batch *b = item->batch;
+
+	free(item);
+	b->events--;
+	batch_done(b);
+}
+
+void inbox_release(struct inbox *in)
+{
+	if (in->out)
+		item_free(in->out);
+	for (struct inbox_item *i = in->first, *next; i; i = next) {
+		next = i->next;
+		item_free(i);
+	}
+	*in = (struct inbox){ 0 };
+}
+
+struct inbox_batch *inbox_begin(struct inbox *in)
+{
+	struct inbox_batch *b = xcalloc(1, sizeof(*b));
+
+	(void)in;
+	b->open = true;
+	return b;
+}
+
+void inbox_end(struct inbox *in, struct inbox_batch *b)
+{
+	(void)in;
+	b->open = false;
+	batch_done(b);
+}
+
+struct cluster_event *inbox_push(struct inbox *in, struct inbox_batch *b)
+{
+	struct inbox_item *item = xcalloc(1, sizeof(*item));
+
+	item->batch = b;
+	b->events++;
+	if (in->last)
+		in->last->next = item;
+	else
+		in->first = item;
+	in->last = item;
+	in->n++;
+	return &item->event;
+}
+
+/* A job's object is kept whole, in a document of its own. */
+static bool keep_job(struct inbox_batch *b, struct object *ret, struct str kind, yyjson_val *val, struct err *e)
+{
+	struct job_object *job = arena_new(&b->arena, struct job_object);
+	yyjson_mut_doc *copy = yyjson_mut_doc_new(NULL);
+	yyjson_doc *doc;
+
+	yyjson_mut_doc_set_root(copy, yyjson_val_mut_copy(copy, val));
+	doc = yyjson_mut_doc_imut_copy(copy, NULL);
+	yyjson_mut_doc_free(copy);
+	ASSERT(doc);
+	*vec_push(&b->arena, &b->docs) = doc;
+	ret->job = job;
+	return kube_decode_job(job, yyjson_doc_get_root(doc), arena_str(&b->arena, kind), &b->arena, e);
+}
+
+bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resource, struct str kind, yyjson_val *val,
+                  struct err *e)
+{
+	struct pod *pod;
+	struct service *service;
+	struct node *node;
+
+	*ret = (struct object){ .resource = resource };
+	switch (resource) {
+	case RES_JOB:
+		return yyjson_is_obj(val) ? keep_job(b, ret, kind, val, e)
+		                          : err_set(e, ERR_INVALID, "the answer is no object");
+	case RES_POD:
+		ret->pod = pod = arena_new(&b->arena, struct pod);
+		return kube_decode_pod(pod, val, &b->arena, e);
+	case RES_SERVICE:
+		ret->service = service = arena_new(&b->arena, struct service);
+		return kube_decode_service(service, val, &b->arena, e);
+	case RES_NODE:
+		ret->node = node = arena_new(&b->arena, struct node);
+		return kube_decode_node(node, val, &b->arena, e);
+	case RES_COUNT:
+		break;
+	}
+	BUG("no resource");
+}
+
+bool inbox_next(struct inbox *in, struct cluster_event *ret)
+{
+	if (in->out) {
+		item_free(in->out);
+		in->out = NULL;
+	}
+	if (!in->first)
+		return false;
+	in->out = in->first;
+	in->first = in->out->next;
+	if (!in->first)
+		in->last = NULL;
+	in->n--;
+	*ret = in->out->event;
+	return true;
+}

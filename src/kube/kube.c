@@ -1,0 +1,395 @@
+#include "kube/kube.h"
+
+#include "base/json.h"
+#include "base/map.h"
+#include "base/rng.h"
+#include "kube/decode.h"
+#include "kube/feed.h"
+#include "kube/inbox.h"
+#include "kube/pace.h"
+
+enum { ANSWER_MAX = 16 << 20, TRIES = 3 };
+
+struct call {
+	struct kube *kube;
+	struct request request; /* its strings are in the arena */
+	struct kube_raw raw;    /* if `done` is set it is this one */
+	struct kube_wire wire;
+	struct arena arena;
+	struct call *prev, *next;
+	struct http_call *http; /* NULL: it waits for authorisation or its turn */
+	int tries;
+};
+
+struct kube {
+	struct cluster cluster; /* first: a pointer to it is a pointer to this */
+	struct loop *loop;
+	struct kube_config config;
+	struct kube_options options;
+	struct kube_auth *auth;
+	struct http_client *calls_pool, *watch_pool;
+	struct inbox inbox;
+	struct pace pace;
+	struct loop_timer *pace_timer;
+	struct call *calls; /* all that are not answered, the newest first */
+	struct feed **feeds;
+	size_t n_feeds;
+	struct kube_kind *kinds; /* owned copies */
+	size_t n_kinds;
+	struct arena kinds_arena;
+};
+
+static void wake(struct kube *k)
+{
+	k->options.wake(k->options.cookie);
+}
+
+static void send_call(struct call *c);
+
+static void call_free(struct call *c)
+{
+	struct kube *k = c->kube;
+
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		k->calls = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	arena_release(&c->arena);
+	free(c);
+}
+
+static struct call *call_new(struct kube *k)
+{
+	struct call *c = xcalloc(1, sizeof(*c));
+
+	c->kube = k;
+	c->next = k->calls;
+	if (c->next)
+		c->next->prev = c;
+	k->calls = c;
+	return c;
+}
+
+static struct str kind_of(const struct call *c)
+{
+	return c->request.kind;
+}
+
+/* Fills what the server answered with into an outcome of the inbox. */
+static void take_object(struct inbox_batch *b, struct outcome *o, const struct call *c, yyjson_val *root)
+{
+	struct err e = ERR_INIT;
+
+	if (!inbox_object(b, &o->object, c->request.resource, kind_of(c), root, &e)) {
+		/* The server did what we asked and says so in words we do not understand. */
+		o->code = 0;
+		o->message = arena_str(&b->arena, str_c(err_msg(&e)));
+	}
+	err_release(&e);
+}
+
+static bool has_object(const struct call *c)
+{
+	return c->request.verb != VERB_DELETE;
+}
+
+static void answer_request(struct call *c, const struct http_answer *a)
+{
+	struct kube *k = c->kube;
+	struct inbox_batch *b = inbox_begin(&k->inbox);
+	struct cluster_event *ev = inbox_push(&k->inbox, b);
+	struct outcome *o = &ev->outcome;
+	struct err e = ERR_INIT;
+	yyjson_doc *doc = a->body.n ? json_parse(a->body, &e) : NULL;
+	yyjson_val *root = yyjson_doc_get_root(doc);
+
+	ev->type = EVENT_OUTCOME;
+	ev->resource = c->request.resource;
+	*o = (struct outcome){ .id = c->request.id, .code = a->status, .retry_after = a->retry_after };
+	if (a->problem)
+		o->message = str_c(a->problem);
+	if (a->status >= 200 && a->status < 300) {
+		if (has_object(c))
+			take_object(b, o, c, root);
+	} else if (root) {
+		kube_decode_status(o, root);
+	}
+	o->reason = arena_str(&b->arena, o->reason);
+	o->message = arena_str(&b->arena, o->message);
+	err_release(&e);
+	yyjson_doc_free(doc);
+	inbox_end(&k->inbox, b);
+	wake(k);
+}
+
+static void answer_raw(struct call *c, const struct http_answer *a)
+{
+	struct err e = ERR_INIT;
+	yyjson_doc *doc = a->body.n ? json_parse(a->body, &e) : NULL;
+	struct outcome o = { .code = a->status, .retry_after = a->retry_after, .message = str_c(a->problem) };
+
+	if (a->status < 200 || a->status >= 300)
+		kube_decode_status(&o, yyjson_doc_get_root(doc));
+	c->raw.done(c->raw.cookie, &o, yyjson_doc_get_root(doc));
+	err_release(&e);
+	yyjson_doc_free(doc);
+}
+
+static void answer(struct call *c, const struct http_answer *a)
+{
+	if (c->raw.done)
+		answer_raw(c, a);
+	else
+		answer_request(c, a);
+	call_free(c);
+}
+
+static void call_done(void *cookie, const struct http_answer *a)
+{
+	struct call *c = cookie;
+
+	c->http = NULL;
+	/* A token that has expired: nothing was done, so it can be sent again with a new one. */
+	if (a->status == 401 && ++c->tries < TRIES) {
+		kube_auth_refused(c->kube->auth);
+		send_call(c);
+		return;
+	}
+	answer(c, a);
+}
+
+static void send_call(struct call *c)
+{
+	struct kube *k = c->kube;
+	struct http_answer failed = { 0 };
+	struct err e = ERR_INIT;
+	struct str header;
+	msec wait;
+
+	switch (kube_auth_header(k->auth, &header, &e)) {
+	case KUBE_AUTH_WAIT:
+		return; /* auth_ready() sends it */
+	case KUBE_AUTH_FAILED:
+		failed.problem = err_msg(&e);
+		answer(c, &failed);
+		err_release(&e);
+		return;
+	case KUBE_AUTH_HAVE:
+		break;
+	}
+	wait = pace_take(&k->pace, loop_now(k->loop));
+	if (wait) {
+		loop_timer_set(k->pace_timer, wait);
+		return;
+	}
+	c->http =
+		http_send(k->calls_pool, &(struct http_request){
+						 .method = c->wire.method,
+						 .path = c->wire.path,
+						 .body = c->wire.body,
+						 .content_type = c->wire.content_type,
+						 .authorization = header,
+						 .timeout = c->raw.done && c->raw.timeout ? c->raw.timeout
+	                                                                                  : k->options.request_timeout,
+						 .body_max = ANSWER_MAX,
+						 .done = call_done,
+						 .cookie = c,
+					 });
+}
+
+/* Sends what waits, the oldest first. */
+static void send_waiting(void *cookie)
+{
+	struct kube *k = cookie;
+	struct call *c = k->calls, *prev;
+
+	while (c && c->next)
+		c = c->next;
+	for (; c; c = prev) {
+		prev = c->prev;
+		if (!c->http)
+			send_call(c);
+	}
+}
+
+static void auth_ready(void *cookie)
+{
+	struct kube *k = cookie;
+
+	send_waiting(k);
+	for (size_t i = 0; i < k->n_feeds; i++)
+		feed_go_on(k->feeds[i]);
+}
+
+static const struct kube_resource *kind_resource(const struct kube *k, struct str id)
+{
+	for (size_t i = 0; i < k->n_kinds; i++)
+		if (str_eq(k->kinds[i].id, id))
+			return &k->kinds[i].resource;
+	return NULL;
+}
+
+static void copy_request(struct call *c, const struct request *r)
+{
+	c->request = *r;
+	c->request.kind = arena_str(&c->arena, r->kind);
+	c->request.ns = arena_str(&c->arena, r->ns);
+	c->request.name = arena_str(&c->arena, r->name);
+	c->request.uid = arena_str(&c->arena, r->uid);
+	c->request.body = arena_str(&c->arena, r->body);
+}
+
+static void submit(struct cluster *cluster, const struct request *r)
+{
+	struct kube *k = (struct kube *)cluster;
+	struct call *c = call_new(k);
+	const struct kube_resource *kind = NULL;
+	struct err e = ERR_INIT;
+
+	copy_request(c, r);
+	if (r->resource == RES_JOB)
+		kind = kind_resource(k, r->kind);
+	if (r->resource == RES_JOB && !kind)
+		err_set(&e, ERR_INVALID, "kind %.*s is not served", STR_F(r->kind));
+	else
+		kube_wire_request(&c->wire, &c->request, kind, &c->arena, &e);
+	if (e.code) {
+		/* It cannot even be said: like a server that does not know it. */
+		answer(c, &(struct http_answer){ .status = 404, .problem = err_msg(&e) });
+		err_release(&e);
+		return;
+	}
+	send_call(c);
+}
+
+static bool next(struct cluster *cluster, struct cluster_event *ret)
+{
+	return inbox_next(&((struct kube *)cluster)->inbox, ret);
+}
+
+static const struct cluster_ops ops = { submit, next };
+
+void kube_raw(struct kube *k, const struct kube_raw *r)
+{
+	struct call *c = call_new(k);
+
+	c->raw = *r;
+	c->wire = (struct kube_wire){ .method = r->method,
+		                      .path = arena_str(&c->arena, r->path),
+		                      .body = arena_str(&c->arena, r->body),
+		                      .content_type = arena_str(&c->arena, r->content_type) };
+	send_call(c);
+}
+
+static void add_feed(struct kube *k, enum resource resource, const struct kube_kind *kind)
+{
+	struct feed_config c = {
+		.loop = k->loop,
+		.pool = k->watch_pool,
+		.auth = k->auth,
+		.inbox = &k->inbox,
+		.resource = resource,
+		.kind = kind ? kind->id : STR_NONE,
+		.where = kind ? kind->resource : *kube_builtin_resource(resource),
+		.ns = resource == RES_NODE ? STR_NONE : k->options.ns,
+		.label_selector = resource == RES_POD || resource == RES_SERVICE ? STR(LABEL_UID) : STR_NONE,
+		.wake = k->options.wake,
+		.trouble = k->options.trouble,
+		.cookie = k->options.cookie,
+		.seed = k->options.seed + k->n_feeds,
+	};
+
+	k->feeds = xrealloc(k->feeds, (k->n_feeds + 1) * sizeof(*k->feeds));
+	k->feeds[k->n_feeds++] = feed_new(&c);
+	feed_go_on(k->feeds[k->n_feeds - 1]);
+}
+
+struct kube *kube_new(struct loop *l, const struct kube_config *c, const struct kube_options *o, struct err *e)
+{
+	struct kube *k = xcalloc(1, sizeof(*k));
+	/* Each watch holds a connection; there are a few fixed ones and one for each kind. */
+	enum { WATCHES_MAX = 256 };
+
+	k->cluster.ops = &ops;
+	k->loop = l;
+	k->config = *c;
+	k->config.server.user_agent = o->user_agent;
+	k->options = *o;
+	k->pace = pace_new(o->qps, o->burst);
+	inbox_init(&k->inbox);
+	k->pace_timer = loop_timer_new(l, send_waiting, k);
+	k->auth = kube_auth_new(l, &k->config, auth_ready, k);
+	k->calls_pool = http_client_new(l, &k->config.server, o->connections, e);
+	k->watch_pool = k->calls_pool ? http_client_new(l, &k->config.server, WATCHES_MAX, e) : NULL;
+	if (!k->watch_pool) {
+		kube_free(k);
+		return NULL;
+	}
+	add_feed(k, RES_POD, NULL);
+	add_feed(k, RES_SERVICE, NULL);
+	if (o->nodes)
+		add_feed(k, RES_NODE, NULL);
+	return k;
+}
+
+void kube_free(struct kube *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < k->n_feeds; i++)
+		feed_free(k->feeds[i]);
+	free(k->feeds);
+	while (k->calls) {
+		if (k->calls->http)
+			http_cancel(k->calls->http);
+		call_free(k->calls);
+	}
+	http_client_free(k->calls_pool);
+	http_client_free(k->watch_pool);
+	kube_auth_free(k->auth);
+	loop_timer_free(k->pace_timer);
+	inbox_release(&k->inbox);
+	arena_release(&k->kinds_arena);
+	free(k->kinds);
+	free(k);
+}
+
+struct cluster *kube_cluster(struct kube *k)
+{
+	return &k->cluster;
+}
+
+static void copy_kinds(struct kube *k, const struct kube_kind *kinds, size_t n)
+{
+	struct arena *a = &k->kinds_arena;
+
+	k->kinds = xrealloc(k->kinds, n * sizeof(*kinds));
+	k->n_kinds = n;
+	for (size_t i = 0; i < n; i++)
+		k->kinds[i] = (struct kube_kind){
+			.id = arena_str(a, kinds[i].id),
+			.resource = { .group = arena_str(a, kinds[i].resource.group),
+			              .version = arena_str(a, kinds[i].resource.version),
+			              .plural = arena_str(a, kinds[i].resource.plural),
+			              .namespaced = kinds[i].resource.namespaced },
+		};
+}
+
+void kube_set_kinds(struct kube *k, const struct kube_kind *kinds, size_t n)
+{
+	size_t kept = 0;
+
+	/* The watches of the jobs begin anew; those of pods, services and nodes go on. */
+	for (size_t i = 0; i < k->n_feeds; i++) {
+		if (feed_resource(k->feeds[i]) == RES_JOB)
+			feed_free(k->feeds[i]);
+		else
+			k->feeds[kept++] = k->feeds[i];
+	}
+	k->n_feeds = kept;
+	copy_kinds(k, kinds, n);
+	for (size_t i = 0; i < n; i++)
+		add_feed(k, RES_JOB, &k->kinds[i]);
+}

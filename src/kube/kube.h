@@ -1,0 +1,50 @@
+/* A real API server as a cluster (cluster.h): two pools of connections, one for watches and one for
+   calls; deadlines on everything; retry with jitter where that is safe. */
+#ifndef KUBE_KUBE_H
+#define KUBE_KUBE_H
+
+#include "cluster/cluster.h"
+#include "kube/auth.h"
+#include "kube/request.h"
+
+struct kube;
+
+struct kube_kind {
+	struct str id; /* TfJob.mlkube.io */
+	struct kube_resource resource;
+};
+
+struct kube_options {
+	struct str ns;      /* watched namespace; empty: all */
+	bool nodes;         /* watch nodes (not in namespaced mode) */
+	size_t connections; /* of the pool for calls; 32 */
+	double qps;         /* 0: no limit on our side */
+	size_t burst;
+	msec request_timeout;
+	struct str user_agent;
+	uint64_t seed; /* of the jitter */
+	/* Whenever there is something for cluster_next(). */
+	void (*wake)(void *cookie);
+	/* A list or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
+	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
+	void *cookie;
+};
+
+struct kube *kube_new(struct loop *l, const struct kube_config *c, const struct kube_options *o, struct err *e);
+void kube_free(struct kube *k);
+struct cluster *kube_cluster(struct kube *k);
+
+/* Which kinds are watched; may be called again when kinds are added or removed. */
+void kube_set_kinds(struct kube *k, const struct kube_kind *kinds, size_t n);
+
+/* Any other call (CRDs, Leases, Events): the same connections, authorisation, deadlines; no retry. */
+struct kube_raw {
+	enum http_method method;
+	struct str path, body, content_type;
+	msec timeout;
+	void (*done)(void *cookie, const struct outcome *o, yyjson_val *answer);
+	void *cookie;
+};
+void kube_raw(struct kube *k, const struct kube_raw *r);
+
+#endif
