@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "cluster/cluster.h"
 #include "kind/kind.h"
+#include "operator/observer.h"
 #include "operator/queue.h"
 #include "plan/plan.h"
 
@@ -81,6 +82,11 @@ struct cached_job {
 	char *refusal_text;
 	msec status_written;
 	bool delete_sent; /* we asked for its end */
+
+	/* For the observer. */
+	msec pass_began;
+	struct digest digest; /* of the record that it was told */
+	bool digested;
 };
 
 struct cached_node {

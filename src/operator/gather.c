@@ -72,14 +72,15 @@ static struct record *read_record(struct op *op, struct cached_job *job)
 	else if (job->parsed && status)
 		r = kind_adopt(job->parsed, status, &job->arena, &e);
 	if (e.code) {
-		if (!job->leave_alone)
+		if (!job->leave_alone) {
 			log_warn(FIELDS(F_STR("job", job->key)), "left alone: %s", err_msg(&e));
+			observe_left(op, job, err_msg(&e));
+		}
 		job->leave_alone = true;
 	} else {
 		job->leave_alone = false;
 	}
 	err_release(&e);
-	(void)op;
 	return r;
 }
 
@@ -95,6 +96,7 @@ static void refresh(struct op *op, struct cached_job *job)
 	if (!same)
 		read_job(op, job);
 	job->record = read_record(op, job);
+	observe_record(op, job);
 	job->asked = false;
 	free((char *)(uintptr_t)job->parsed_rv.p);
 	job->parsed_rv = (struct str){ xstrndup(job->meta.rv.p, job->meta.rv.n), job->meta.rv.n };

@@ -39,6 +39,12 @@ void apply_adopt(struct op *op, const struct pending *p, const struct meta *foun
 /* outcome.c: an answer → the cache, refusals and back-offs. */
 void outcome_take(struct op *op, const struct outcome *o);
 
+/* observe.c */
+void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later);
+void observe_answer(struct op *op, const struct pending *p, const struct outcome *o);
+void observe_record(struct op *op, struct cached_job *job);
+void observe_left(struct op *op, struct cached_job *job, const char *why);
+
 /* operator.c: looks at the job again, once nothing of it is in flight. */
 void operator_look(struct op *op, struct cached_job *job, enum urgency urgency);
 

@@ -79,14 +79,19 @@ static void pass(struct op *op, struct cached_job *job)
 	struct plan_input in;
 	struct plan plan;
 
+	job->pass_began = op->now;
 	switch (gather(op, job, &in)) {
 	case GATHER_ASK:
+		break;
 	case GATHER_LEAVE:
+		observe_pass(op, job, false, false);
 		break;
 	case GATHERED:
 		plan = plan_job(&in, &op->arena);
-		if (!apply(op, job, &in, &plan))
+		if (!apply(op, job, &in, &plan)) {
 			queue_at(&op->queue, &job->item, plan.wake);
+			observe_pass(op, job, false, plan.wake != NEVER);
+		}
 		break;
 	}
 	arena_reset(&op->arena);
@@ -104,15 +109,25 @@ static void take_events(struct op *op)
 	}
 }
 
+void operator_listen(struct op *op)
+{
+	op->now = clock_now(op->clock);
+	take_events(op);
+}
+
+bool operator_ready(const struct op *op)
+{
+	return cache_ready(&op->cache, kinds_count(op->kinds), op->config.nodes);
+}
+
 msec operator_step(struct op *op)
 {
 	struct queue_item *item;
 	size_t passes = 0;
 
-	op->now = clock_now(op->clock);
-	take_events(op);
+	operator_listen(op);
 	/* A list that has not come means "unknown", never "gone". */
-	if (!cache_ready(&op->cache, kinds_count(op->kinds), op->config.nodes))
+	if (!operator_ready(op))
 		return NEVER;
 	while (op->requests.in_flight < op->config.requests_max && passes++ < PASSES_MAX &&
 	       (item = queue_take(&op->queue, op->now)))
@@ -120,4 +135,35 @@ msec operator_step(struct op *op)
 	if (op->requests.in_flight >= op->config.requests_max)
 		return NEVER;
 	return MAX(queue_next(&op->queue), op->now);
+}
+
+struct operator_stats operator_stats(const struct op *op)
+{
+	return (struct operator_stats){
+		.ready = op->queue.ready.n,
+		.waiting = op->queue.waiting.n,
+		.adds = op->queue.adds,
+		.retries = op->queue.retries,
+		.in_flight = op->requests.in_flight,
+		.jobs = op->cache.jobs.n,
+		.pods = op->cache.pods.n,
+		.services = op->cache.services.n,
+		.nodes = op->cache.nodes.n,
+	};
+}
+
+void operator_phases(const struct op *op, struct str kind, size_t ret[static PHASE_COUNT])
+{
+	struct str key;
+	void *value;
+	size_t at = 0;
+
+	memset(ret, 0, PHASE_COUNT * sizeof(ret[0]));
+	while (map_next(&op->cache.jobs, &at, &key, &value)) {
+		const struct cached_job *job = value;
+		yyjson_val *root = yyjson_doc_get_root(job->doc);
+
+		if (str_eq(job->kind, kind))
+			ret[phase_parse(json_str(json_at(root, "status", "dlOperator", "phase", NULL)))]++;
+	}
 }

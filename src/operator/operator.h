@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cluster/cluster.h"
 #include "kind/kind.h"
+#include "operator/observer.h"
 #include "plan/plan.h"
 
 struct operator_config {
@@ -17,6 +18,7 @@ struct operator_config {
 	size_t creates_max;            /* one job's creates that are in flight at once */
 	size_t requests_max;           /* of all jobs, in flight at once */
 	msec retry_initial, retry_max; /* back-off after an answer that was none */
+	struct observer observer;
 };
 
 extern const struct operator_config operator_config_default;
@@ -29,6 +31,21 @@ struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const stru
 /* Does what can be done now. Returns the time at which it wants to be called again though nothing
    happens; NEVER: not at all. */
 msec operator_step(struct op *op);
+/* Only takes what the cluster says: for one who does not lead, or is about to end. */
+void operator_listen(struct op *op);
+/* Has everything been listed once? */
+bool operator_ready(const struct op *op);
+
+struct operator_stats {
+	size_t ready, waiting; /* jobs in the queue: to be looked at now, and later */
+	uint64_t adds, retries;
+	size_t in_flight; /* requests */
+	size_t jobs, pods, services, nodes;
+};
+struct operator_stats operator_stats(const struct op *op);
+/* How many jobs of that kind are in each phase; PHASE_NONE: those without a record. */
+void operator_phases(const struct op *op, struct str kind, size_t ret[static PHASE_COUNT]);
+
 /* Requests in flight are forgotten. */
 void operator_free(struct op *op);
 

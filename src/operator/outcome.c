@@ -200,6 +200,7 @@ static void all_answered(struct op *op, struct cached_job *job)
 	} else {
 		queue_forget(&job->item);
 	}
+	observe_pass(op, job, job->failed, false);
 	job->created = job->refused = job->failed = false;
 	job->retry_after = 0;
 	operator_look(op, job, QUEUE_FRESH);
@@ -211,6 +212,7 @@ void outcome_take(struct op *op, const struct outcome *o)
 
 	if (!requests_take(&op->requests, o->id, &p))
 		return;
+	observe_answer(op, &p, o);
 	switch (p.purpose) {
 	case FOR_STATUS:
 		status_answered(op, &p, o);

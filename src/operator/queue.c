@@ -22,6 +22,7 @@ void queue_add(struct queue *q, struct queue_item *item, enum urgency urgency)
 		return;
 	queue_remove(q, item);
 	heap_put(&q->ready, &item->node, urgency);
+	q->adds++;
 }
 
 void queue_at(struct queue *q, struct queue_item *item, msec at)
@@ -42,6 +43,7 @@ void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait)
 		backoff *= 2;
 	backoff = MIN(backoff, q->retry_max);
 	item->failures++;
+	q->retries++;
 	item->not_before = now + MAX(backoff, wait);
 	queue_remove(q, item);
 	wait_until(q, item, item->not_before);
@@ -63,6 +65,7 @@ struct queue_item *queue_take(struct queue *q, msec now)
 		queue_remove(q, item);
 		item->not_before = 0;
 		heap_put(&q->ready, &item->node, QUEUE_RESYNC);
+		q->adds++;
 	}
 	node = heap_first(&q->ready);
 	if (!node)

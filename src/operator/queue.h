@@ -19,6 +19,7 @@ struct queue {
 	struct heap ready;   /* by urgency, then first come first served */
 	struct heap waiting; /* by time */
 	msec retry_initial, retry_max;
+	uint64_t adds, retries; /* since the start */
 };
 
 /* Look at it as soon as its back-off allows. */

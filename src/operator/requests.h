@@ -20,6 +20,8 @@ enum purpose {
 struct pending {
 	uint64_t id; /* 0: free */
 	enum purpose purpose;
+	enum verb verb;
+	msec sent;
 	struct cached_job *job;
 	enum resource resource;
 	/* The child that is meant, in one block at `ns.p`. */

@@ -5,8 +5,11 @@ void send_request(struct op *op, const struct pending *p, enum verb verb, struct
 	struct request r = {
 		.verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1
 	};
+	struct pending sent = *p;
 
-	r.id = requests_add(&op->requests, p);
+	sent.verb = verb;
+	sent.sent = op->now;
+	r.id = requests_add(&op->requests, &sent);
 	op->cache.sent = requests_serial(r.id);
 	if (p->resource == RES_JOB)
 		r.kind = p->job->kind;

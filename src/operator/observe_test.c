@@ -1,0 +1,157 @@
+#include "operator/testing.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static msec now(void *cookie)
+{
+	return ((struct script *)cookie)->now;
+}
+
+struct seen {
+	struct clock clock;
+	size_t passes, failures, creates, records;
+	enum phase first_phase, last_phase;
+	msec took;
+};
+
+static void see(void *cookie, const struct sight *s)
+{
+	struct seen *seen = cookie;
+
+	assert_true(s->kind.n > 0 && s->job->name.n > 0);
+	switch (s->type) {
+	case SIGHT_PASS:
+		seen->passes++;
+		seen->failures += s->failed;
+		break;
+	case SIGHT_ANSWER:
+		if (s->verb == VERB_CREATE && s->code < 300) {
+			seen->creates++;
+			seen->took = s->took;
+			assert_true(s->object.n > 0 && s->role.n > 0);
+		}
+		break;
+	case SIGHT_RECORD:
+		if (!seen->records++)
+			seen->first_phase = s->after->phase;
+		assert_true(s->before->phase != s->after->phase || s->before->running != s->after->running);
+		assert_ptr_not_equal(s->record, NULL);
+		seen->last_phase = s->after->phase;
+		break;
+	case SIGHT_LEFT:
+		fail();
+	}
+}
+
+/* The script's operator, with somebody who looks. */
+static void watched(struct script *s, struct seen *seen)
+{
+	struct operator_config config = operator_config_default;
+
+	seen->clock = (struct clock){ now, s };
+	config.plan = plan_config_default;
+	config.observer = (struct observer){ see, seen };
+	operator_free(s->op);
+	s->op = operator_new(&s->cluster, s->kinds, &seen->clock, &config);
+}
+
+static void test_tells_of_creates_and_phases(void **state)
+{
+	struct script *s = *state;
+	struct seen seen = { 0 };
+
+	watched(s, &seen);
+	assert_false(operator_ready(s->op));
+	listed(s);
+	assert_true(operator_ready(s->op));
+	put_job(s, "10", "", 1);
+	settle_all(s);
+	assert_true(seen.creates >= 2);
+	assert_true(seen.records >= 1);
+	assert_true(seen.passes >= seen.records);
+	assert_int_equal(seen.failures, 0);
+	assert_true(operator_stats(s->op).adds > 0);
+	assert_int_equal(operator_stats(s->op).jobs, 1);
+}
+
+static void test_a_record_of_before_was_told_before(void **state)
+{
+	struct script *s = *state;
+	struct seen seen = { 0 };
+	size_t phases[PHASE_COUNT];
+
+	watched(s, &seen);
+	listed(s);
+	put_job(s, "10", "{\"dlOperator\":{\"version\":1,\"phase\":\"Succeeded\",\"outcome\":\"Succeeded\"}}", 1);
+	run_step(s);
+	assert_int_equal(seen.records, 0);
+	operator_phases(s->op, STR("TfJob.mlkube.io"), phases);
+	assert_int_equal(phases[PHASE_SUCCEEDED], 1);
+	operator_phases(s->op, STR("MXJob.mpba.fbk.eu"), phases);
+	assert_int_equal(phases[PHASE_SUCCEEDED], 0);
+}
+
+static void test_tells_of_failures(void **state)
+{
+	struct script *s = *state;
+	struct seen seen = { 0 };
+
+	watched(s, &seen);
+	listed(s);
+	put_job(s, "10", "", 1);
+	for (int i = 0; i < 50 && !waiting(s, VERB_CREATE, RES_SERVICE); i++)
+		status_written(s);
+	s->now += 700;
+	answer(s, waiting(s, VERB_CREATE, RES_SERVICE), (struct outcome){ .code = 429, .retry_after = 1000 });
+	status_written_if_any(s);
+	assert_int_equal(seen.creates, 0);
+	assert_int_equal(seen.failures, 1);
+	assert_int_equal(operator_stats(s->op).retries, 1);
+	s->now += SECONDS(10);
+	run_step(s);
+	s->now += 300;
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "svc");
+	assert_int_equal(seen.creates, 1);
+	assert_int_equal(seen.took, 300);
+}
+
+/* One who does not lead keeps what it knows fresh, and sends nothing. */
+static void test_a_standby_listens_only(void **state)
+{
+	struct script *s = *state;
+	struct job_object job = job_object(s, "10", "", 1);
+
+	for (enum resource r = RES_JOB; r < RES_COUNT; r++) {
+		s->event = (struct cluster_event){ .type = EVENT_SYNC, .resource = r };
+		s->full = true;
+		operator_listen(s->op);
+		s->event = (struct cluster_event){ .type = EVENT_SYNCED, .resource = r };
+		s->full = true;
+		operator_listen(s->op);
+	}
+	s->event = (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB };
+	s->event.object.resource = RES_JOB;
+	s->event.object.job = &job;
+	s->full = true;
+	operator_listen(s->op);
+	assert_true(operator_ready(s->op));
+	assert_int_equal(operator_stats(s->op).jobs, 1);
+	assert_int_equal(s->n_sent, 0);
+	run_step(s);
+	assert_true(s->n_sent > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCRIPT_TEST(test_tells_of_creates_and_phases),
+		SCRIPT_TEST(test_a_record_of_before_was_told_before),
+		SCRIPT_TEST(test_tells_of_failures),
+		SCRIPT_TEST(test_a_standby_listens_only),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

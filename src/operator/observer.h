@@ -1,0 +1,51 @@
+/* What somebody outside may want to know of the loop: metrics, Kubernetes' Events and logs are made of it. It
+   is told as it happens and must do nothing but remember. */
+#ifndef OPERATOR_OBSERVER_H
+#define OPERATOR_OBSERVER_H
+
+#include "cluster/cluster.h"
+#include "job/record.h"
+
+/* The little of a record that is compared with what was told before. */
+struct digest {
+	enum phase phase, outcome;
+	msec running;
+	int32_t restarts[CAUSE_COUNT]; /* of all roles */
+};
+
+enum sight_type {
+	SIGHT_PASS,   /* a pass over a job has ended, and all that it sent was answered */
+	SIGHT_ANSWER, /* a request was answered */
+	SIGHT_RECORD, /* the server has a new record of the job */
+	SIGHT_LEFT,   /* the job is left alone */
+};
+
+struct sight {
+	enum sight_type type;
+	struct str kind; /* the kind's id */
+	const struct meta *job;
+
+	/* PASS */
+	bool failed; /* it is tried again, with back-off */
+	bool later;  /* it is looked at again at some time */
+	/* ANSWER */
+	enum verb verb;
+	enum resource resource;
+	struct str object, role; /* a child's name and role */
+	int32_t index;
+	int code;
+	/* PASS, ANSWER */
+	msec took;
+	/* RECORD */
+	const struct digest *before, *after;
+	const struct record *record;
+	/* ANSWER that is none of 2xx, LEFT */
+	struct str message;
+};
+
+struct observer {
+	void (*see)(void *cookie, const struct sight *s); /* NULL: nobody looks */
+	void *cookie;
+};
+
+#endif
