@@ -15,5 +15,6 @@ build-coverage/dl-sim --seeds 10 --steps 10000 >build-coverage/test.log 2>&1 ||
 
 rc=0
 gcovr --root . --object-directory build-coverage --filter 'src/(plan|job)/' --branches \
-  --exclude '.*(_test|/testing)\.[ch]$' --exclude-branches-by-pattern '.*\b(ASSERT|BUG)\(.*' --print-summary --fail-under-branch "$least" || rc=$?
+  --exclude '.*(_test|/testing)\.[ch]$' --exclude-branches-by-pattern '.*\b(ASSERT|BUG)\(.*' \
+  --print-summary --fail-under-branch "$least" || rc=$?
 [ $rc = 0 ] || { echo "coverage: under $least % of the branches" >&2; exit 1; }

@@ -117,8 +117,9 @@ static bool report(const struct options *o, const struct tally *tally, double to
 	const char *mark = o->tap ? "# " : "";
 	bool enough = o->seeds >= ENOUGH_SEEDS && !o->mutant, all;
 
-	printf("%s%llu seeds, %llu steps, %.1f s of one core, %.0f steps a second\n", mark, (unsigned long long)tally->seeds,
-	       (unsigned long long)tally->steps, took, took > 0 ? (double)tally->steps / took : 0);
+	printf("%s%llu seeds, %llu steps, %.1f s of one core, %.0f steps a second\n", mark,
+	       (unsigned long long)tally->seeds, (unsigned long long)tally->steps, took,
+	       took > 0 ? (double)tally->steps / took : 0);
 	if (o->seeds == 1)
 		return true;
 	all = tally_print(tally, stdout, mark) || !enough;
