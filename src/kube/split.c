@@ -151,14 +151,29 @@ static enum step step(struct splitter *s, char c)
 	return s->in_items ? STEP_ITEM : STEP_REST;
 }
 
+/* How many bytes of a string mean nothing but themselves: most of a list is that. */
+static size_t plain(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] != '"' && p[i] != '\\')
+		i++;
+	return i;
+}
+
 enum split split_list(struct splitter *s, struct str piece, split_fn part, void *cookie)
 {
 	size_t from = 0; /* of the item in this piece */
 	enum split got;
 
 	for (size_t i = 0; i < piece.n; i++) {
-		enum step what = step(s, piece.p[i]);
+		enum step what;
 
+		if (s->in_string && s->in_item && !s->escaped)
+			i += plain(piece.p + i, piece.n - i);
+		if (i == piece.n)
+			break;
+		what = step(s, piece.p[i]);
 		if (what == STEP_ITEM || what == STEP_LAST) {
 			if (!s->in_item)
 				from = i;
