@@ -1,0 +1,44 @@
+/* Any JSON as a pod, a service, a node, a job, a Status: read or refused with a reason; the strings are of the
+   text's own bytes, clipped where they say so. */
+#include "base/json.h"
+#include "kube/decode.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void check_pod(const struct pod *pod)
+{
+	ASSERT(!str_empty(pod->meta.name) && pod->index >= -1 && pod->generation >= 0);
+	ASSERT(pod->message.n <= DECODE_TEXT_MAX && str_is_utf8(pod->message) && str_is_utf8(pod->reason));
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		const struct container *c = &pod->containers[i];
+
+		ASSERT(!str_empty(c->name) && c->message.n <= DECODE_TEXT_MAX && str_is_utf8(c->message));
+		ASSERT(c->state == CONTAINER_TERMINATED || (c->exit_code == 0 && c->finished == 0));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	yyjson_doc *doc = yyjson_read((const char *)data, n, 0);
+	yyjson_val *val = yyjson_doc_get_root(doc);
+	struct arena a = ARENA_INIT;
+	struct err e = ERR_INIT;
+	struct outcome o = { 0 };
+	struct job_object job;
+	struct service service;
+	struct node node;
+	struct pod pod;
+	bool ok = kube_decode_pod(&pod, val, &a, &e);
+
+	ASSERT(ok == (e.code == ERR_NONE));
+	ASSERT(ok == kube_decode_service(&service, val, &a, &e) && ok == kube_decode_node(&node, val, &a, &e));
+	if (kube_decode_job(&job, val, STR("K"), &a, NULL))
+		ASSERT(ok && str_eq(job.meta.name, pod.meta.name) && str_eq(node.name, pod.meta.name));
+	kube_decode_status(&o, val);
+	yyjson_doc_free(doc);
+	if (ok)
+		check_pod(&pod);
+	err_release(&e);
+	arena_release(&a);
+	return 0;
+}
