@@ -12,8 +12,8 @@ struct list {
 struct http_client {
 	struct loop *loop;
 	size_t connections;
-	struct pool *pool;                 /* where new calls go */
-	struct pool *retired[RETIRED_MAX]; /* of older configurations, until their last call has ended */
+	struct http_pool *pool;                 /* where new calls go */
+	struct http_pool *retired[RETIRED_MAX]; /* of older configurations, until their last call has ended */
 	struct list waiting, active;
 	struct http_call *doomed; /* cancelled while libcurl was at work */
 	struct heap due;
@@ -65,7 +65,7 @@ static void detach(struct http_call *call)
 		list_remove(&c->waiting, call);
 		break;
 	case CALL_ACTIVE:
-		pool_stop(call);
+		http_pool_stop(call);
 		list_remove(&c->active, call);
 		break;
 	case CALL_ENDED:
@@ -107,8 +107,8 @@ static void destroy(struct http_client *c)
 		call_free(call);
 	}
 	for (size_t i = 0; i < RETIRED_MAX; i++)
-		pool_free(c->retired[i]);
-	pool_free(c->pool);
+		http_pool_free(c->retired[i]);
+	http_pool_free(c->pool);
 	heap_release(&c->due);
 	loop_timer_free(c->timer);
 	free(c);
@@ -129,7 +129,7 @@ static void start_waiting(struct http_client *c)
 {
 	struct http_call *call, *next;
 
-	for (call = c->waiting.first; call && pool_active(c->pool) < c->connections; call = next) {
+	for (call = c->waiting.first; call && http_pool_active(c->pool) < c->connections; call = next) {
 		next = call->next;
 		if (call->problem)
 			continue;
@@ -137,7 +137,7 @@ static void start_waiting(struct http_client *c)
 		list_add(&c->active, call);
 		call->state = CALL_ACTIVE;
 		call->last_byte = loop_now(c->loop);
-		pool_start(c->pool, call);
+		http_pool_start(c->pool, call);
 		watch_clock(call);
 	}
 }
@@ -153,12 +153,12 @@ static void arm(struct http_client *c)
 	loop_timer_set(c->timer, c->armed - loop_now(c->loop));
 }
 
-void client_enter(struct http_client *c)
+void http_client_enter(struct http_client *c)
 {
 	c->depth++;
 }
 
-void client_leave(struct http_client *c)
+void http_client_leave(struct http_client *c)
 {
 	if (c->depth > 1) {
 		c->depth--;
@@ -167,8 +167,8 @@ void client_leave(struct http_client *c)
 	if (!c->dead) {
 		start_waiting(c);
 		for (size_t i = 0; i < RETIRED_MAX; i++) {
-			if (c->retired[i] && pool_active(c->retired[i]) == 0) {
-				pool_free(c->retired[i]);
+			if (c->retired[i] && http_pool_active(c->retired[i]) == 0) {
+				http_pool_free(c->retired[i]);
 				c->retired[i] = NULL;
 			}
 		}
@@ -179,23 +179,23 @@ void client_leave(struct http_client *c)
 		destroy(c);
 }
 
-void client_curl_begins(struct http_client *c)
+void http_client_curl_begins(struct http_client *c)
 {
 	c->in_curl = true;
 }
 
-void client_curl_ended(struct http_client *c)
+void http_client_curl_ended(struct http_client *c)
 {
 	c->in_curl = false;
 	bury_doomed(c);
 }
 
-bool client_is_dead(const struct http_client *c)
+bool http_client_is_dead(const struct http_client *c)
 {
 	return c->dead;
 }
 
-void client_finish(struct http_call *call, const char *problem, msec retry_after)
+void http_client_finish(struct http_call *call, const char *problem, msec retry_after)
 {
 	bool streamed = call->r.data && call->status / 100 == 2;
 	struct http_answer a = { .problem = problem, .retry_after = retry_after };
@@ -222,7 +222,7 @@ static void time_out(struct http_call *call)
 		problem = "timed out";
 	else
 		problem = "timed out: the server is silent";
-	client_finish(call, problem, 0);
+	http_client_finish(call, problem, 0);
 }
 
 static void on_timer(void *cookie)
@@ -230,7 +230,7 @@ static void on_timer(void *cookie)
 	struct http_client *c = cookie;
 	struct heap_node *first;
 
-	client_enter(c);
+	http_client_enter(c);
 	c->armed = NEVER;
 	while (!c->dead && (first = heap_first(&c->due)) && first->key <= loop_now(c->loop)) {
 		struct http_call *call = heap_entry(first, struct http_call, due);
@@ -240,7 +240,7 @@ static void on_timer(void *cookie)
 		if (call->due.key <= loop_now(c->loop))
 			time_out(call);
 	}
-	client_leave(c);
+	http_client_leave(c);
 }
 
 struct http_client *http_client_new(struct loop *l, const struct http_server *s, size_t connections, struct err *e)
@@ -251,7 +251,7 @@ struct http_client *http_client_new(struct loop *l, const struct http_server *s,
 	c->loop = l;
 	c->connections = connections;
 	c->armed = NEVER;
-	c->pool = pool_new(c, l, s, connections, e);
+	c->pool = http_pool_new(c, l, s, connections, e);
 	if (!c->pool) {
 		free(c);
 		return NULL;
@@ -317,10 +317,10 @@ struct http_call *http_send(struct http_client *c, const struct http_request *r)
 		call->problem = "the path is none";
 	else if (breaks_line(r->content_type) || breaks_line(r->accept) || breaks_line(r->authorization))
 		call->problem = "a header's value has a control character";
-	client_enter(c);
+	http_client_enter(c);
 	list_add(&c->waiting, call);
 	watch_clock(call);
-	client_leave(c);
+	http_client_leave(c);
 	return call;
 }
 
@@ -336,27 +336,27 @@ void http_cancel(struct http_call *call)
 		c->doomed = call;
 		return;
 	}
-	client_enter(c);
+	http_client_enter(c);
 	detach(call);
 	call_free(call);
-	client_leave(c);
+	http_client_leave(c);
 }
 
 bool http_client_refresh(struct http_client *c, const struct http_server *s, struct err *e)
 {
-	struct pool *fresh = NULL;
+	struct http_pool *fresh = NULL;
 	size_t i;
 
 	for (i = 0; i < RETIRED_MAX && c->retired[i]; i++)
 		;
 	if (i == RETIRED_MAX)
 		return err_set(e, ERR_LIMIT, "connections of %d older configurations are still in use", RETIRED_MAX);
-	fresh = pool_new(c, c->loop, s, c->connections, e);
+	fresh = http_pool_new(c, c->loop, s, c->connections, e);
 	if (!fresh)
 		return false;
-	client_enter(c);
+	http_client_enter(c);
 	c->retired[i] = c->pool;
 	c->pool = fresh;
-	client_leave(c);
+	http_client_leave(c);
 	return true;
 }

@@ -5,7 +5,7 @@
 #include "base/heap.h"
 #include "http/client.h"
 
-struct pool;
+struct http_pool;
 
 enum call_state {
 	CALL_WAITING,
@@ -22,7 +22,7 @@ struct http_call {
 	struct http_request r; /* its texts are in TEXT */
 	char *text;
 
-	struct pool *pool; /* where it is active */
+	struct http_pool *pool; /* where it is active */
 	void *easy;
 	msec began, last_byte;
 	size_t header_bytes;
@@ -37,23 +37,23 @@ struct http_call {
 
 struct http_client;
 /* Around everything that may call users: what they ask for inside is carried out at the end. */
-void client_enter(struct http_client *c);
-void client_leave(struct http_client *c);
+void http_client_enter(struct http_client *c);
+void http_client_leave(struct http_client *c);
 /* Between these two libcurl is at work and cannot be changed. */
-void client_curl_begins(struct http_client *c);
-void client_curl_ended(struct http_client *c);
-bool client_is_dead(const struct http_client *c);
+void http_client_curl_begins(struct http_client *c);
+void http_client_curl_ended(struct http_client *c);
+bool http_client_is_dead(const struct http_client *c);
 /* The call has ended; PROBLEM is NULL if all of the answer is there. Frees the call. */
-void client_finish(struct http_call *call, const char *problem, msec retry_after);
+void http_client_finish(struct http_call *call, const char *problem, msec retry_after);
 
 /* client_pool.c: connections to one server with one configuration. */
 
-struct pool *pool_new(struct http_client *c, struct loop *l, const struct http_server *s, size_t connections,
-                      struct err *e);
-void pool_free(struct pool *p);
-size_t pool_active(const struct pool *p);
-void pool_start(struct pool *p, struct http_call *call);
+struct http_pool *http_pool_new(struct http_client *c, struct loop *l, const struct http_server *s, size_t connections,
+                                struct err *e);
+void http_pool_free(struct http_pool *p);
+size_t http_pool_active(const struct http_pool *p);
+void http_pool_start(struct http_pool *p, struct http_call *call);
 /* Takes an active call away from libcurl; its connection is closed unless its answer was complete. */
-void pool_stop(struct http_call *call);
+void http_pool_stop(struct http_call *call);
 
 #endif

@@ -82,11 +82,13 @@ static void test_methods(void **state)
 	} cases[] = {
 		{ HTTP_POST, "{}", "", "POST /x HTTP/1.1\r\n", "Content-Type: application/json\r\n" },
 		{ HTTP_GET, "", "", "GET /x HTTP/1.1\r\n", NULL },
-		{ HTTP_PUT, "{\"a\":1}", "application/json", "PUT /x HTTP/1.1\r\n", "Content-Type: application/json\r\n" },
+		{ HTTP_PUT, "{\"a\":1}", "application/json", "PUT /x HTTP/1.1\r\n",
+		  "Content-Type: application/json\r\n" },
 		{ HTTP_DELETE, "", "", "DELETE /x HTTP/1.1\r\n", NULL },
 		{ HTTP_PATCH, "[]", "application/merge-patch+json", "PATCH /x HTTP/1.1\r\n",
 		  "Content-Type: application/merge-patch+json\r\n" },
-		{ HTTP_DELETE, "{\"p\":1}", "application/json", "DELETE /x HTTP/1.1\r\n", "Content-Type: application/json\r\n" },
+		{ HTTP_DELETE, "{\"p\":1}", "application/json", "DELETE /x HTTP/1.1\r\n",
+		  "Content-Type: application/json\r\n" },
 		{ HTTP_GET, "", "", "GET /x HTTP/1.1\r\n", NULL },
 	};
 
