@@ -83,6 +83,7 @@ static void test_lists(void **state)
 		{ " { \"m\" : 1 , \"items\" : [ {} , [ 1 ] ] } \n", "{}|[ 1 ]|", SPLIT_MORE,
 		  " { \"m\" : 1 , \"items\" : [] } \n" },
 		{ "{\"items\":[{\"a\":\"]}\\\"{[\\\\\"}]}", "{\"a\":\"]}\\\"{[\\\\\"}|", SPLIT_MORE, "{\"items\":[]}" },
+		{ "{\"items\":[{\"a\":\"\\n\"},{}]}", "{\"a\":\"\\n\"}|{}|", SPLIT_MORE, "{\"items\":[]}" },
 		{ "{\"items\":[1,\"x,y\", null ,{}]}", "1|\"x,y\"|null|{}|", SPLIT_MORE, "{\"items\":[]}" },
 		{ "{\"x\":{\"items\":[{}]}}", "", SPLIT_MORE, "{\"x\":{\"items\":[{}]}}" },
 		{ "{\"a\":\"items\",\"b\":[{}]}", "", SPLIT_MORE, "{\"a\":\"items\",\"b\":[{}]}" },

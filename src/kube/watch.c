@@ -18,7 +18,7 @@ enum {
 
 	PAGE_MOST = 8000,
 	REFUSED_MOST = 5, /* after so many refused watches the place to go on from is doubtful */
-	VERSION_MAX = 1024,
+	VERSION_MAX = 256,
 	TOKEN_MAX = 32 << 10,
 	MESSAGE_MAX = 300,
 };
@@ -231,7 +231,6 @@ static void page_done(struct watch *w)
 		list_anew(w, 0);
 		return;
 	}
-	begin_list(w);
 	w->failures = 0;
 	buf_clear(&w->token);
 	buf_put(&w->token, token);

@@ -148,13 +148,20 @@ static void page(struct bench *b, const char *text)
 #define PAGE(version, token, items) "{\"kind\":\"PodList\"," META(version, token) ",\"items\":[" items "]}\n"
 
 /* Up to a watch that goes on from version 10. */
-static void to_watch(struct bench *b)
+static void to_watch_anew(struct bench *b)
 {
+	buf_clear(&b->log);
 	expect_list(b, "2");
 	page(b, PAGE("10", "", OBJ("a", "3")));
 	expect_log(b, "sync +a synced ");
 	assert_int_equal(watch_state(b->w), WATCH_LISTED);
 	expect_watch(b, "10");
+}
+
+static void to_watch(struct bench *b)
+{
+	assert_int_equal(watch_state(b->w), WATCH_EMPTY);
+	to_watch_anew(b);
 }
 
 static void test_path(void **state)
@@ -463,6 +470,19 @@ static void test_stream_fails(void **state)
 	}
 }
 
+static void test_error_asks_to_wait(void **state)
+{
+	struct bench *b = *state;
+	msec delay;
+
+	to_watch(b);
+	assert_false(data(b, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":429,\"message\":\"m\","
+	                     "\"details\":{\"retryAfterSeconds\":20}}}\n"));
+	ended(b, 200, "", 5);
+	delay = expect_sleep(b);
+	assert_true(delay >= 20000 && delay <= 25000);
+}
+
 static void test_long_line(void **state)
 {
 	struct bench *b = *state;
@@ -500,6 +520,10 @@ static void test_odd_versions(void **state)
 	to_watch(b);
 	assert_true(data(b, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":11}}}\n"
 	                    "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":[]}}\n" EVENT("BOOKMARK", "", "")));
+	assert_true(data(b, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\""));
+	for (int i = 0; i < 30; i++)
+		assert_true(data(b, "0123456789"));
+	assert_true(data(b, "\"}}}\n"));
 	expect_log(b, "+a ");
 	ended(b, 200, "", MINUTES(6));
 	expect_watch(b, "10");
@@ -624,7 +648,26 @@ static void test_refused_watches(void **state)
 	}
 	ended(b, 504, "", 5);
 	expect_sleep(b);
-	expect_list(b, "2");
+	to_watch_anew(b);
+	/* A list, or a stream that began, and the count starts again. */
+	for (int i = 0; i < 4; i++) {
+		ended(b, 504, "", 5);
+		expect_sleep(b);
+		expect_watch(b, "10");
+	}
+	ended(b, 200, "", SECONDS(30));
+	expect_watch(b, "10");
+	for (int i = 0; i < 4; i++) {
+		ended(b, 504, "", 5);
+		expect_sleep(b);
+		expect_watch(b, "10");
+	}
+	ended(b, 200, "", 5);
+	assert_true(expect_sleep(b) <= 500);
+	expect_watch(b, "10");
+	ended(b, 504, "", 5);
+	assert_true(expect_sleep(b) <= 1000);
+	expect_watch(b, "10");
 }
 
 int main(void)
@@ -636,6 +679,7 @@ int main(void)
 		TEST(test_later_page_fails),
 		TEST(test_token_expires),
 		TEST(test_token_stands_still),
+		TEST(test_error_asks_to_wait),
 		TEST(test_long_line),
 		TEST(test_deep_object),
 		TEST(test_odd_versions),
