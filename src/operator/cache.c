@@ -130,6 +130,9 @@ static void put_job(struct cache *c, const struct job_object *o, enum origin fro
 	char *key_mem = job_key(o->kind, o->meta.ns, o->meta.name, &key);
 	struct cached_job *job = map_get(&c->jobs, key);
 
+	/* A late event of an earlier job of that name. */
+	if (job && !str_eq(job->meta.uid, o->meta.uid) && versions_older(job->meta.rv, o->meta.rv))
+		cache_remember_gone(c, o->meta.uid);
 	if (job && !str_eq(job->meta.uid, o->meta.uid)) {
 		if (cache_was_gone(c, o->meta.uid)) {
 			free(key_mem);

@@ -180,6 +180,17 @@ static void test_versions_that_are_no_numbers(void **state)
 	rv_is(f, "a", "v64");
 }
 
+static void test_earlier_pod_of_that_name(void **state)
+{
+	struct fixture *f = *state;
+	struct pod new = a_pod("a", "new", "20", "j2"), old = a_pod("a", "old", "15", "j1");
+
+	pod_answer(f, &new);
+	pod_event(f, EVENT_PUT, &old);
+	rv_is(f, "a", "20");
+	assert_null(cache_children(&f->cache, STR("j1")));
+}
+
 /* A list can be older than the answer to a request that was sent after it. */
 static void test_old_list(void **state)
 {
@@ -309,6 +320,9 @@ static void test_jobs(void **state)
 	job_event(f, EVENT_PUT, "K", "one", "j3", "3");
 	assert_true(str_eqc(cache_job(&f->cache, STR("K"), STR("ns"), STR("one"))->meta.uid, "j3"));
 	job_event(f, EVENT_PUT, "K", "one", "j1", "1");
+	assert_true(str_eqc(cache_job(&f->cache, STR("K"), STR("ns"), STR("one"))->meta.uid, "j3"));
+	/* … also if we never saw the earlier one before. */
+	job_event(f, EVENT_PUT, "K", "one", "j0", "2");
 	assert_true(str_eqc(cache_job(&f->cache, STR("K"), STR("ns"), STR("one"))->meta.uid, "j3"));
 	/* A list of one kind leaves the others alone. */
 	list(f, EVENT_SYNC, RES_JOB, "K");
@@ -466,6 +480,7 @@ int main(void)
 		TEST(test_own_write_is_not_overwritten),
 		TEST(test_versions_that_are_no_numbers),
 		TEST(test_old_list),
+		TEST(test_earlier_pod_of_that_name),
 		TEST(test_gone),
 		TEST(test_gone_without_deletion_is_doubted),
 		TEST(test_list_sweeps),

@@ -149,6 +149,9 @@ void children_put_pod(struct cache *c, const struct pod *pod, enum origin from)
 	struct cached_pod *p = cache_pod(c, pod->meta.ns, pod->meta.name);
 	bool was_unsure = p && p->versions.unsure;
 
+	/* A late event of an earlier pod of that name. */
+	if (p && !str_eq(p->pod->meta.uid, pod->meta.uid) && versions_older(p->pod->meta.rv, pod->meta.rv))
+		cache_remember_gone(c, pod->meta.uid);
 	if ((!p || !str_eq(p->pod->meta.uid, pod->meta.uid) || p->pod->gone) && cache_was_gone(c, pod->meta.uid))
 		return;
 	if (!p) {
@@ -279,6 +282,9 @@ void children_put_service(struct cache *c, const struct service *service, enum o
 	struct cached_service *s = cache_service(c, service->meta.ns, service->meta.name);
 	bool was_unsure = s && s->versions.unsure;
 
+	if (s && !str_eq(s->service->meta.uid, service->meta.uid) &&
+	    versions_older(s->service->meta.rv, service->meta.rv))
+		cache_remember_gone(c, service->meta.uid);
 	if (s && str_eq(s->service->meta.uid, service->meta.uid) && str_eq(s->service->job_uid, service->job_uid)) {
 		if (versions_take(&s->versions, s->service->meta.rv, service->meta.rv, from)) {
 			unlink_service(c, s);

@@ -26,13 +26,23 @@ static bool decimal(struct str s)
 	return s.n > 0 && s.p[0] != '0';
 }
 
-/* Is RV newer than HAVE, and if both are numbers, no question is left. */
+static bool larger(struct str a, struct str b)
+{
+	return a.n != b.n ? a.n > b.n : str_cmp(a, b) > 0;
+}
+
+bool versions_older(struct str have, struct str rv)
+{
+	return decimal(have) && decimal(rv) && larger(have, rv);
+}
+
+/* Is RV newer than HAVE? If both are numbers, no question is left. */
 static bool newer(struct versions *v, struct str have, struct str rv, enum origin from)
 {
 	uint64_t hash;
 
 	if (decimal(have) && decimal(rv))
-		return rv.n != have.n ? rv.n > have.n : str_cmp(rv, have) > 0;
+		return larger(rv, have);
 	hash = str_hash(rv);
 	if (known_old(v, hash))
 		return false;

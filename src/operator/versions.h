@@ -13,6 +13,8 @@ enum origin { FROM_WATCH, FROM_LIST, FROM_ANSWER };
 
 /* The cache has HAVE of an object and is shown RV of the same one. True: take it. */
 bool versions_take(struct versions *v, struct str have, struct str rv, enum origin from);
+/* For another object of the same name: is it certainly the older one? */
+bool versions_older(struct str have, struct str rv);
 /* A first state. */
 void versions_start(struct versions *v, enum origin from);
 
