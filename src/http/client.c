@@ -98,14 +98,21 @@ static void watch_clock(struct http_call *call)
 		heap_put(&call->client->due, &call->due, at);
 }
 
-static void destroy(struct http_client *c)
+static void drop_all(struct list *l)
 {
-	struct http_call *call;
+	struct http_call *next;
 
-	while ((call = c->active.first ? c->active.first : c->waiting.first)) {
+	for (struct http_call *call = l->first; call; call = next) {
+		next = call->next;
 		detach(call);
 		call_free(call);
 	}
+}
+
+static void destroy(struct http_client *c)
+{
+	drop_all(&c->active);
+	drop_all(&c->waiting);
 	for (size_t i = 0; i < RETIRED_MAX; i++)
 		http_pool_free(c->retired[i]);
 	http_pool_free(c->pool);
