@@ -205,10 +205,12 @@ static void list_failed(struct watch *w, msec retry_after)
 	wait_before(w, w->token.n ? WATCH_LISTING : WATCH_EMPTY, retry_after);
 }
 
+/* The server is there and has said that the place to go on from is not: nothing is won by waiting as long as for
+   a server that is away. */
 static void list_anew(struct watch *w, msec retry_after)
 {
 	w->rounds++;
-	w->refused = 0;
+	w->failures = w->refused = 0;
 	wait_before(w, WATCH_EMPTY, retry_after);
 }
 

@@ -1,168 +1,4 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "base/json.h"
-#include "kube/watch.h"
-
-/* A machine and what it has told. */
-struct bench {
-	struct watch *w;
-	struct buf log;
-};
-
-static void on_sync(void *cookie)
-{
-	buf_put(&((struct bench *)cookie)->log, STR("sync "));
-}
-
-static void on_synced(void *cookie)
-{
-	buf_put(&((struct bench *)cookie)->log, STR("synced "));
-}
-
-static struct str name_of(yyjson_val *val)
-{
-	return json_str(json_at(val, "metadata", "name", NULL));
-}
-
-static void on_object(void *cookie, yyjson_val *val)
-{
-	buf_printf(&((struct bench *)cookie)->log, "+%.*s ", STR_F(name_of(val)));
-}
-
-static void on_gone(void *cookie, yyjson_val *val)
-{
-	buf_printf(&((struct bench *)cookie)->log, "-%.*s ", STR_F(name_of(val)));
-}
-
-static void on_trouble(void *cookie, int code, struct str message)
-{
-	buf_printf(&((struct bench *)cookie)->log, "%d(%.*s) ", code, STR_F(message));
-}
-
-static struct bench *bench_new(uint64_t seed)
-{
-	static const struct watch_config config = {
-		.resource = { STR_INIT(""), STR_INIT("v1"), STR_INIT("pods"), true },
-		.label_selector = STR_INIT("uid"),
-		.page = 2,
-		.line_max = 1000,
-	};
-	struct bench *b = xcalloc(1, sizeof(*b));
-	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, b };
-
-	b->log = (struct buf)BUF_INIT(1 << 20);
-	b->w = watch_new(&config, &ev, rng_seed(seed));
-	return b;
-}
-
-static int setup(void **state)
-{
-	*state = bench_new(1);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct bench *b = *state;
-
-	watch_free(b->w);
-	buf_release(&b->log);
-	free(b);
-	return 0;
-}
-
-/* What it has told since the last time. */
-static void expect_log(struct bench *b, const char *want)
-{
-	assert_string_equal(buf_str(&b->log).p, want);
-	buf_clear(&b->log);
-}
-
-#define LIST_PATH "/api/v1/pods?labelSelector=uid&limit="
-
-static void expect_list(struct bench *b, const char *rest)
-{
-	struct watch_wish wish = watch_next(b->w);
-	char path[200];
-
-	assert_int_equal(wish.type, WISH_LIST);
-	snprintf(path, sizeof(path), LIST_PATH "%s", rest);
-	assert_string_equal(wish.path.p, path);
-	assert_true(wish.idle_timeout > 0);
-	assert_int_equal(watch_state(b->w), WATCH_LISTING);
-	assert_int_equal(watch_next(b->w).type, WISH_NOTHING);
-}
-
-static void expect_watch(struct bench *b, const char *version)
-{
-	struct watch_wish wish = watch_next(b->w);
-	char path[200];
-	int64_t seconds;
-
-	assert_int_equal(wish.type, WISH_WATCH);
-	snprintf(
-		path, sizeof(path),
-		"/api/v1/pods?watch=true&allowWatchBookmarks=true&labelSelector=uid&resourceVersion=%s&timeoutSeconds=",
-		version);
-	assert_true(str_has_prefix(wish.path, str_c(path)));
-	assert_true(str_int(str_sub(wish.path, strlen(path), 99), &seconds));
-	assert_true(seconds >= 300 && seconds <= 600);
-	assert_true(wish.idle_timeout >= MINUTES(2) && wish.idle_timeout <= MINUTES(5));
-	assert_int_equal(watch_state(b->w), WATCH_WATCHING);
-}
-
-static msec expect_sleep(struct bench *b)
-{
-	struct watch_wish wish = watch_next(b->w);
-
-	assert_int_equal(wish.type, WISH_SLEEP);
-	assert_int_equal(watch_state(b->w), WATCH_WAITING);
-	assert_int_equal(watch_next(b->w).type, WISH_NOTHING);
-	watch_slept(b->w);
-	return wish.delay;
-}
-
-static bool data(struct bench *b, const char *text)
-{
-	return watch_data(b->w, str_c(text));
-}
-
-static void ended(struct bench *b, int status, const char *body, msec lasted)
-{
-	watch_ended(b->w, &(struct watch_end){ .status = status, .body = str_c(body), .lasted = lasted });
-}
-
-static void page(struct bench *b, const char *text)
-{
-	assert_true(data(b, text));
-	ended(b, 200, "", 5);
-}
-
-#define META(version, token) "\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" token "\"}"
-#define OBJ(name, version) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
-#define EVENT(type, name, version) "{\"type\":\"" type "\",\"object\":" OBJ(name, version) "}\n"
-#define PAGE(version, token, items) "{\"kind\":\"PodList\"," META(version, token) ",\"items\":[" items "]}\n"
-
-/* Up to a watch that goes on from version 10. */
-static void to_watch_anew(struct bench *b)
-{
-	buf_clear(&b->log);
-	expect_list(b, "2");
-	page(b, PAGE("10", "", OBJ("a", "3")));
-	expect_log(b, "sync +a synced ");
-	assert_int_equal(watch_state(b->w), WATCH_LISTED);
-	expect_watch(b, "10");
-}
-
-static void to_watch(struct bench *b)
-{
-	assert_int_equal(watch_state(b->w), WATCH_EMPTY);
-	to_watch_anew(b);
-}
+#include "kube/testing.h"
 
 static void test_path(void **state)
 {
@@ -434,7 +270,6 @@ static void test_watch_fails(void **state)
 
 static void test_stream_fails(void **state)
 {
-#define ERROR_EVENT(code) "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":" code ",\"message\":\"m\"}}\n"
 	static const struct {
 		const char *text, *log;
 		bool lists;
@@ -468,19 +303,6 @@ static void test_stream_fails(void **state)
 			expect_watch(b, strncmp(cases[i].log, "+x", 2) == 0 ? "11" : "10");
 		teardown((void **)&b);
 	}
-}
-
-static void test_error_asks_to_wait(void **state)
-{
-	struct bench *b = *state;
-	msec delay;
-
-	to_watch(b);
-	assert_false(data(b, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":429,\"message\":\"m\","
-	                     "\"details\":{\"retryAfterSeconds\":20}}}\n"));
-	ended(b, 200, "", 5);
-	delay = expect_sleep(b);
-	assert_true(delay >= 20000 && delay <= 25000);
 }
 
 static void test_long_line(void **state)
@@ -529,147 +351,6 @@ static void test_odd_versions(void **state)
 	expect_watch(b, "10");
 }
 
-/* Closed at once, again and again: it waits longer and longer, but never longer than ten seconds. */
-static void test_no_spinning(void **state)
-{
-	struct bench *b = *state;
-	msec all = 0, last = 0;
-
-	to_watch(b);
-	for (int i = 0; i < 20; i++) {
-		assert_true(data(b, EVENT("BOOKMARK", "", "10")));
-		ended(b, 200, "", 20);
-		last = expect_sleep(b);
-		assert_true(last >= 250 && last <= 10000);
-		all += last;
-		expect_watch(b, "10");
-	}
-	assert_true(all >= 80000 && last >= 5000);
-	ended(b, 200, "", SECONDS(30));
-	expect_watch(b, "10");
-	ended(b, 200, "", 20);
-	assert_true(expect_sleep(b) <= 500);
-}
-
-/* List, refused watch, list …: the same. */
-static void test_no_spinning_lists(void **state)
-{
-	struct bench *b = *state;
-	msec last = 0;
-
-	to_watch(b);
-	for (int i = 0; i < 10; i++) {
-		assert_false(data(b, ERROR_EVENT("410")));
-		ended(b, 200, "", 20);
-		last = expect_sleep(b);
-		expect_list(b, "2");
-		page(b, PAGE("10", "", ""));
-		expect_watch(b, "10");
-	}
-	assert_true(last >= 5000 && last <= 10000);
-}
-
-static void test_back_off(void **state)
-{
-	static const msec most[] = { 500, 1000, 2000, 4000, 8000, 10000, 10000, 10000 };
-	struct bench *b = *state, *other = bench_new(2);
-	bool differs = false;
-
-	expect_list(other, "2");
-	for (size_t i = 0; i < ARRAY_LEN(most); i++) {
-		msec delay;
-
-		expect_list(b, "2");
-		ended(b, 503, "", 5);
-		delay = expect_sleep(b);
-		assert_true(delay >= most[i] / 2 && delay <= most[i]);
-		ended(other, 503, "", 5);
-		differs |= delay != expect_sleep(other);
-		expect_list(other, "2");
-	}
-	assert_true(differs);
-	/* What has worked is forgiven. */
-	expect_list(b, "2");
-	page(b, PAGE("10", "t", ""));
-	expect_list(b, "2&continue=t");
-	ended(b, 503, "", 5);
-	assert_true(expect_sleep(b) <= 500);
-	teardown((void **)&other);
-}
-
-static void test_retry_after(void **state)
-{
-	static const struct {
-		msec header;
-		const char *body;
-		msec least, most;
-	} cases[] = {
-		{ 7000, "", 7000, 8750 },
-		{ 0, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":8}}", 8000, 10000 },
-		{ 7000, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":20}}", 7000, 8750 },
-		{ 10, "", 250, 500 },
-		{ INT64_MAX, "", 60000, 75000 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
-		struct watch_end end = { .status = 429,
-			                 .body = str_c(cases[i / 2].body),
-			                 .retry_after = cases[i / 2].header };
-		struct bench *b = bench_new(i);
-		msec delay;
-
-		if (i % 2)
-			to_watch(b);
-		else
-			expect_list(b, "2");
-		watch_ended(b->w, &end);
-		delay = expect_sleep(b);
-		assert_true(delay >= cases[i / 2].least && delay <= cases[i / 2].most);
-		teardown((void **)&b);
-	}
-}
-
-/* A place that the server refuses again and again is given up; a server that is away is waited for. */
-static void test_refused_watches(void **state)
-{
-	struct bench *b = *state;
-
-	to_watch(b);
-	for (int i = 0; i < 20; i++) {
-		ended(b, 0, "connection refused", 5);
-		expect_sleep(b);
-		expect_watch(b, "10");
-	}
-	for (int i = 0; i < 4; i++) {
-		ended(b, 504, "", 5);
-		expect_sleep(b);
-		expect_watch(b, "10");
-	}
-	ended(b, 504, "", 5);
-	expect_sleep(b);
-	to_watch_anew(b);
-	/* A list, or a stream that began, and the count starts again. */
-	for (int i = 0; i < 4; i++) {
-		ended(b, 504, "", 5);
-		expect_sleep(b);
-		expect_watch(b, "10");
-	}
-	ended(b, 200, "", SECONDS(30));
-	expect_watch(b, "10");
-	for (int i = 0; i < 4; i++) {
-		ended(b, 504, "", 5);
-		expect_sleep(b);
-		expect_watch(b, "10");
-	}
-	ended(b, 200, "", 5);
-	assert_true(expect_sleep(b) <= 500);
-	expect_watch(b, "10");
-	ended(b, 504, "", 5);
-	assert_true(expect_sleep(b) <= 1000);
-	expect_watch(b, "10");
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -679,21 +360,15 @@ int main(void)
 		TEST(test_later_page_fails),
 		TEST(test_token_expires),
 		TEST(test_token_stands_still),
-		TEST(test_error_asks_to_wait),
 		TEST(test_long_line),
 		TEST(test_deep_object),
 		TEST(test_odd_versions),
-		TEST(test_no_spinning),
-		TEST(test_no_spinning_lists),
-		TEST(test_back_off),
-		TEST(test_refused_watches),
 		cmocka_unit_test(test_empty_lists),
 		cmocka_unit_test(test_every_split),
 		cmocka_unit_test(test_random_pieces),
 		cmocka_unit_test(test_wrong_pages),
 		cmocka_unit_test(test_watch_fails),
 		cmocka_unit_test(test_stream_fails),
-		cmocka_unit_test(test_retry_after),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
