@@ -22,6 +22,7 @@ struct crd {
 	bool busy, served, created;
 	msec next, waiting_since;
 	struct str rv, uid;
+	const char *what; /* was done */
 	char text[512];
 };
 
@@ -243,10 +244,8 @@ static void check_established(struct crd *c, msec now, yyjson_val *crd)
 		if (why)
 			done(c, false, "the definition %.*s does not do: %s%s", STR_F(c->name), why,
 			     revision_of(crd) ? "" : " (--adopt-crds replaces it)");
-		else {
-			c->state = DONE;
-			c->served = true;
-		}
+		else
+			done(c, true, "%s", c->what);
 	} else if (str_eqc(json_str(json_get(names, "status")), "False")) {
 		done(c, false, "the definition %.*s is not accepted: %.*s", STR_F(c->name),
 		     STR_F(json_str(json_get(names, "message"))));
@@ -261,7 +260,8 @@ static void wait_for_it(struct crd *c, msec now, const char *what)
 {
 	c->state = WAIT;
 	c->waiting_since = now;
-	snprintf(c->text, sizeof(c->text), "%s", what);
+	c->what = what;
+	c->text[0] = '\0';
 }
 
 /* What stands there: leave it, or bring it up to date? */

@@ -1,0 +1,113 @@
+/* Calls beside the operator's own: Leases and definitions. */
+#include "cli/operator_program.h"
+
+#include "base/log.h"
+
+enum call_purpose { CALL_LEASE, CALL_CRD, CALL_UNDO };
+
+struct program_call {
+	struct program *program;
+	enum call_purpose purpose;
+	struct crd *crd;
+	enum verb verb;
+	msec sent;
+	struct program_call *prev, *next;
+};
+
+msec program_timeout(const struct operator_flags *f)
+{
+	msec most = SECONDS(30);
+
+	return f->leader_elect ? MIN(most, (f->lease_duration - f->renew_deadline) * 9 / 10) : most;
+}
+
+static void forget(struct program_call *c)
+{
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		c->program->calls = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	free(c);
+}
+
+static void lease_answered(struct program *p, const struct outcome *o, yyjson_val *answer)
+{
+	/* 404 and 409 are how one finds out. */
+	if (o->code >= 400 && o->code != 404 && o->code != 409)
+		log_warn(FIELDS(F_INT("code", o->code)), "lease: %.*s", STR_F(o->message));
+	else if (!o->code)
+		log_warn(NO_FIELDS, "lease: no answer: %.*s", STR_F(o->message));
+	lease_answer(p->lease, loop_now(p->loop), o->code, answer);
+}
+
+static void answered(void *cookie, const struct outcome *o, yyjson_val *answer)
+{
+	struct program_call *c = cookie;
+	struct program *p = c->program;
+	msec now = loop_now(p->loop);
+
+	metrics_call(p->metrics, c->verb, o->code, now - c->sent);
+	switch (c->purpose) {
+	case CALL_LEASE:
+		lease_answered(p, o, answer);
+		break;
+	case CALL_CRD:
+		crd_answer(c->crd, now, o->code, o->message, answer);
+		break;
+	case CALL_UNDO:
+		p->undoing--;
+		if (o->code != 200 && o->code != 404)
+			log_warn(FIELDS(F_INT("code", o->code)), "a definition stays: %.*s", STR_F(o->message));
+		break;
+	}
+	forget(c);
+	program_wake(p);
+}
+
+static void send(struct program *p, enum call_purpose purpose, struct crd *crd, const struct api_call *call)
+{
+	static const enum http_method methods[] = {
+		[VERB_GET] = HTTP_GET,     [VERB_CREATE] = HTTP_POST,        [VERB_DELETE] = HTTP_DELETE,
+		[VERB_PATCH] = HTTP_PATCH, [VERB_PATCH_STATUS] = HTTP_PATCH,
+	};
+	struct program_call *c = xcalloc(1, sizeof(*c));
+	struct kube_raw raw = { .method = methods[call->verb],
+		                .path = call->path,
+		                .body = call->body,
+		                .timeout = program_timeout(p->flags),
+		                .done = answered,
+		                .cookie = c };
+
+	*c = (struct program_call){ p, purpose, crd, call->verb, loop_now(p->loop), NULL, p->calls };
+	if (c->next)
+		c->next->prev = c;
+	p->calls = c;
+	if (call->body.n)
+		raw.content_type =
+			call->verb == VERB_PATCH ? STR("application/merge-patch+json") : STR("application/json");
+	kube_raw(p->kube, &raw);
+}
+
+void program_call_lease(struct program *p, const struct api_call *call)
+{
+	send(p, CALL_LEASE, NULL, call);
+}
+
+void program_call_crd(struct program *p, struct crd *crd, const struct api_call *call)
+{
+	send(p, CALL_CRD, crd, call);
+}
+
+void program_call_undo(struct program *p, const struct api_call *call)
+{
+	p->undoing++;
+	send(p, CALL_UNDO, NULL, call);
+}
+
+void program_calls_drop(struct program *p)
+{
+	while (p->calls)
+		forget(p->calls);
+}

@@ -1,0 +1,16 @@
+/* Which kinds dl-operator serves. */
+#ifndef CLI_OPERATOR_KINDS_H
+#define CLI_OPERATOR_KINDS_H
+
+#include "cli/operator_flags.h"
+#include "kind/kind.h"
+
+/* Is KIND called NAME: TfJob, tfjobs, tfj, TfJob.mlkube.io or tfjobs.mlkube.io, in any case? */
+bool kind_is_called(const struct kind *k, struct str name);
+
+/* Those that the flags choose and CHOOSE (if it is not NULL) lets pass. NULL, with one line, if a file is wrong
+   or a name fits none. */
+struct kinds *operator_kinds_load(const struct operator_flags *f, bool (*choose)(void *cookie, const struct kind *k),
+                                  void *cookie, struct err *e);
+
+#endif

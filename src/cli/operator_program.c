@@ -1,0 +1,449 @@
+#include "cli/operator_program.h"
+
+#include "base/log.h"
+#include "cli/operator_kinds.h"
+#include "cli/operator_process.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum {
+	REQUESTS_WAITING = 4, /* times the connections: so that none of them waits for us */
+};
+
+static const msec end_within = SECONDS(10), release_within = SECONDS(3), trouble_again = MINUTES(1);
+
+void program_wake(struct program *p)
+{
+	if (p->timer)
+		loop_timer_set(p->timer, 0);
+}
+
+static void on_wake(void *cookie)
+{
+	program_wake(cookie);
+}
+
+/* A watch that fails again and again is logged once a minute. */
+static void on_trouble(void *cookie, enum resource resource, struct str kind, int code, struct str message)
+{
+	static const char *const names[] = {
+		[RES_JOB] = "jobs", [RES_POD] = "pods", [RES_SERVICE] = "services", [RES_NODE] = "nodes"
+	};
+	struct program *p = cookie;
+	char text[sizeof(p->trouble_text)];
+	msec now = loop_now(p->loop);
+
+	snprintf(text, sizeof(text), "%s %.*s %d", names[resource], STR_F(kind), code);
+	if (!strcmp(text, p->trouble_text) && now < p->trouble_at + trouble_again)
+		return;
+	memcpy(p->trouble_text, text, sizeof(text));
+	p->trouble_at = now;
+	log_warn(FIELDS(F_STR("resource", str_c(names[resource])), F_STR("kind", kind), F_INT("code", code)),
+	         "cannot be watched: %.*s", STR_F(message));
+}
+
+static void log_answer(const struct sight *s)
+{
+	static const char *const verbs[] = {
+		[VERB_GET] = "get",     [VERB_CREATE] = "create",       [VERB_DELETE] = "delete",
+		[VERB_PATCH] = "patch", [VERB_PATCH_STATUS] = "status",
+	};
+	bool bad = s->verb == VERB_CREATE && s->code >= 400 && s->code != 409;
+
+	log_write(bad ? LOG_WARN : LOG_DEBUG,
+	          FIELDS(F_STR("kind", s->kind), F_STR("namespace", s->job->ns), F_STR("job", s->job->name),
+	                 F_STR("role", s->role), F_INT("index", s->index), F_STR("object", s->object),
+	                 F_INT("code", s->code), F_INT("ms", s->took)),
+	          "%s%s%.*s", verbs[s->verb], bad ? ": " : "", STR_F(bad ? s->message : STR_NONE));
+}
+
+static void log_record(const struct sight *s)
+{
+	if (s->before->phase == s->after->phase)
+		return;
+	log_info(FIELDS(F_STR("kind", s->kind), F_STR("namespace", s->job->ns), F_STR("job", s->job->name),
+	                F_STR("phase", str_c(phase_name(s->after->phase)))),
+	         "%.*s", STR_F(s->record->reason));
+}
+
+static void on_sight(void *cookie, const struct sight *s)
+{
+	struct program *p = cookie;
+
+	metrics_see(p->metrics, s);
+	if (s->type == SIGHT_ANSWER)
+		log_answer(s);
+	else if (s->type == SIGHT_RECORD)
+		log_record(s);
+}
+
+static struct crd *crd_of(const struct program *p, struct str kind)
+{
+	for (size_t i = 0; i < p->n_crds; i++)
+		if (str_eq(crd_kind(p->crds[i]), kind))
+			return p->crds[i];
+	return NULL;
+}
+
+static bool is_served(void *cookie, const struct kind *k)
+{
+	const struct crd *crd = crd_of(cookie, k->id);
+
+	return crd && crd_served(crd);
+}
+
+static void fail(struct program *p, const char *why)
+{
+	log_error(NO_FIELDS, "%s", why);
+	p->status = 1;
+	loop_stop(p->loop);
+}
+
+static struct operator_config operator_settings(struct program *p)
+{
+	const struct operator_flags *f = p->flags;
+	struct operator_config c = operator_config_default;
+
+	c.plan = plan_config_default;
+	c.plan.node_grace = f->node_grace;
+	c.plan.force_delete_after = f->force_delete_after;
+	c.plan.creating_restart_period = f->creating_restart;
+	c.plan.creating_duration = f->creating_duration;
+	c.plan.creating_failed = f->creating_failed;
+	c.nodes = str_empty(str_c(f->ns));
+	c.requests_max = (size_t)f->concurrency * REQUESTS_WAITING;
+	c.observer = (struct observer){ on_sight, p };
+	return c;
+}
+
+/* The definitions are done: what can be served is. */
+static void serve(struct program *p)
+{
+	struct operator_config config = operator_settings(p);
+	struct err e = ERR_INIT;
+	struct kube_kind *kinds;
+
+	p->served = operator_kinds_load(p->flags, is_served, p, &e);
+	if (!p->served || !kinds_count(p->served)) {
+		fail(p, p->served ? "there is no kind that can be served" : err_msg(&e));
+		err_release(&e);
+		return;
+	}
+	kinds = arena_array(&p->arena, struct kube_kind, kinds_count(p->served));
+	for (size_t i = 0; i < kinds_count(p->served); i++) {
+		const struct kind *k = kinds_at(p->served, i);
+
+		kinds[i] = (struct kube_kind){ k->id, { k->group, k->version, k->plural, true } };
+	}
+	kube_set_kinds(p->kube, kinds, kinds_count(p->served));
+	p->op = operator_new(kube_cluster(p->kube), p->served, &clock_wall, &config);
+	p->state = PROGRAM_SERVING;
+	log_info(FIELDS(F_INT("kinds", (int64_t)kinds_count(p->served)),
+	                F_STR("namespace", p->flags->ns ? str_c(p->flags->ns) : STR("")),
+	                F_STR("server", p->config.server.url)),
+	         "dl-operator %s serves", DL_VERSION);
+}
+
+static void crds_finished(struct program *p)
+{
+	for (size_t i = 0; i < p->n_crds; i++) {
+		bool served = crd_served(p->crds[i]);
+
+		if (!served)
+			p->status = p->only_crds ? 1 : 0;
+		log_write(served ? LOG_INFO : LOG_ERROR, FIELDS(F_STR("kind", crd_kind(p->crds[i]))), "%s%s%s",
+		          served ? "served" : "not served", *crd_text(p->crds[i]) ? ": " : "", crd_text(p->crds[i]));
+	}
+	if (p->only_crds)
+		loop_stop(p->loop);
+	else
+		serve(p);
+}
+
+/* Says what keeps a definition waiting, once for each trouble. */
+static void crd_says(struct program *p, size_t i)
+{
+	const char *text = crd_text(p->crds[i]);
+
+	if (p->crd_said[i] && !strcmp(p->crd_said[i], text))
+		return;
+	free(p->crd_said[i]);
+	p->crd_said[i] = xstrndup(text, strlen(text));
+	if (*text)
+		log_warn(FIELDS(F_STR("kind", crd_kind(p->crds[i]))), "its definition: %s", text);
+}
+
+/* When to come back; NEVER: an answer will wake us. */
+static msec step_crds(struct program *p)
+{
+	msec now = loop_now(p->loop), next = NEVER;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_crds; i++) {
+		struct crd_wish w = crd_next(p->crds[i], now);
+
+		switch (w.type) {
+		case CRD_SEND:
+			program_call_crd(p, p->crds[i], &w.call);
+			break;
+		case CRD_SLEEP:
+			crd_says(p, i);
+			next = MIN(next, w.at - now);
+			break;
+		case CRD_BUSY:
+			break;
+		case CRD_DONE:
+			n++;
+			break;
+		}
+	}
+	if (n == p->n_crds)
+		crds_finished(p);
+	return p->state == PROGRAM_STARTING ? next : 0;
+}
+
+static void log_leadership(struct program *p)
+{
+	bool leads = program_leads(p);
+
+	if (leads == p->led)
+		return;
+	p->led = leads;
+	log_info(FIELDS(F_STR("holder", lease_holder(p->lease))), leads ? "leads" : "does not lead any more");
+}
+
+static msec step_lease(struct program *p)
+{
+	msec now = loop_now(p->loop), until;
+	struct lease_wish w;
+
+	if (!p->lease)
+		return NEVER;
+	log_leadership(p);
+	w = lease_next(p->lease, now, clock_now(&clock_wall));
+	until = lease_leads_until(p->lease);
+	switch (w.type) {
+	case LEASE_SEND:
+		program_call_lease(p, &w.call);
+		break;
+	case LEASE_SLEEP:
+		return MAX(MIN(w.at, until > now ? until : NEVER) - now, 0);
+	case LEASE_BUSY:
+	case LEASE_DONE:
+		break;
+	}
+	return until > now ? until - now : NEVER;
+}
+
+static msec step_operator(struct program *p)
+{
+	msec at;
+
+	if (!program_leads(p)) {
+		operator_listen(p->op);
+		return NEVER;
+	}
+	at = operator_step(p->op);
+	return at == NEVER ? NEVER : MAX(at - clock_now(&clock_wall), 0);
+}
+
+static void undo_crds(struct program *p)
+{
+	struct api_call call;
+
+	for (size_t i = 0; p->flags->cleanup_on_exit && i < p->n_crds; i++)
+		if (crd_undo(p->crds[i], &call))
+			program_call_undo(p, &call);
+}
+
+/* Nothing new; what is in flight is awaited, then the lease is given away. */
+static msec step_end(struct program *p)
+{
+	msec now = loop_now(p->loop);
+	struct lease_wish w = { .type = LEASE_DONE };
+
+	if (p->state == PROGRAM_ENDING) {
+		if (p->op)
+			operator_listen(p->op);
+		if (p->op && operator_stats(p->op).in_flight && now < p->deadline)
+			return MIN(p->deadline - now, step_lease(p));
+		if (p->lease)
+			lease_release(p->lease);
+		undo_crds(p);
+		p->state = PROGRAM_RELEASING;
+		p->deadline = now + release_within;
+	}
+	if (p->lease)
+		w = lease_next(p->lease, now, clock_now(&clock_wall));
+	if (w.type == LEASE_SEND)
+		program_call_lease(p, &w.call);
+	if ((w.type == LEASE_DONE && !p->undoing) || now >= p->deadline) {
+		loop_stop(p->loop);
+		return NEVER;
+	}
+	return p->deadline - now;
+}
+
+static void step(void *cookie)
+{
+	struct program *p = cookie;
+	msec next = NEVER;
+
+	switch (p->state) {
+	case PROGRAM_STARTING:
+		next = step_crds(p);
+		break;
+	case PROGRAM_SERVING:
+		next = step_lease(p);
+		next = MIN(next, step_operator(p));
+		break;
+	case PROGRAM_ENDING:
+	case PROGRAM_RELEASING:
+		next = step_end(p);
+		break;
+	}
+	if (next != NEVER)
+		loop_timer_set(p->timer, next);
+}
+
+static void on_signal(void *cookie, int signum)
+{
+	struct program *p = cookie;
+
+	if (p->state == PROGRAM_ENDING || p->state == PROGRAM_RELEASING)
+		_exit(128 + signum);
+	log_info(FIELDS(F_STR("signal", str_c(signum == SIGTERM ? "SIGTERM" : "SIGINT"))), "ends");
+	p->state = PROGRAM_ENDING;
+	p->deadline = loop_now(p->loop) + end_within;
+	program_wake(p);
+}
+
+static const char *environment(void *cookie, const char *name)
+{
+	(void)cookie;
+	return getenv(name);
+}
+
+static bool connect_to(struct program *p, struct str identity, struct err *e)
+{
+	const struct operator_flags *f = p->flags;
+	struct kube_config_args args = { .master = str_c(f->master),
+		                         .kubeconfig = str_c(f->kubeconfig),
+		                         .context = str_c(f->context),
+		                         .in_cluster = f->in_cluster,
+		                         .env = environment };
+	struct kube_options o = { .ns = str_c(f->ns),
+		                  .nodes = str_empty(str_c(f->ns)),
+		                  .connections = (size_t)f->concurrency,
+		                  .qps = f->qps,
+		                  .burst = f->burst ? (size_t)f->burst : (size_t)MAX(f->qps, 1),
+		                  .request_timeout = program_timeout(f),
+		                  .seed = process_seed(),
+		                  .wake = on_wake,
+		                  .trouble = on_trouble,
+		                  .cookie = p };
+
+	if (!kube_config_load(&p->config, &args, &p->arena, e))
+		return false;
+	o.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));
+	p->kube = kube_new(p->loop, &p->config, &o, e);
+	return p->kube != NULL;
+}
+
+static void open_lease(struct program *p, struct str identity)
+{
+	const struct operator_flags *f = p->flags;
+	const char *candidates[] = { f->lease_ns, getenv("MY_POD_NAMESPACE"), getenv("KUBEFLOW_NAMESPACE"),
+		                     str_text(arena_str(&p->arena, p->config.ns)), "default" };
+	struct lease_config c = { .name = str_c(f->lease_name),
+		                  .identity = identity,
+		                  .duration = f->lease_duration,
+		                  .renew_deadline = f->renew_deadline,
+		                  .retry_period = f->retry_period };
+
+	for (size_t i = 0; str_empty(c.ns); i++)
+		c.ns = str_c(candidates[i]);
+	if (f->leader_elect && !p->only_crds)
+		p->lease = lease_new(&c);
+}
+
+static void open_crds(struct program *p)
+{
+	struct crd_options o = { .install = p->flags->install_crds,
+		                 .adopt = p->flags->adopt_crds,
+		                 .look = p->only_crds || str_empty(str_c(p->flags->ns)),
+		                 .ns = str_c(p->flags->ns) };
+
+	p->n_crds = kinds_count(p->kinds);
+	p->crds = xcalloc(p->n_crds + 1, sizeof(*p->crds));
+	p->crd_said = xcalloc(p->n_crds + 1, sizeof(*p->crd_said));
+	for (size_t i = 0; i < p->n_crds; i++)
+		p->crds[i] = crd_new(p->kinds, kinds_at(p->kinds, i), &o);
+}
+
+/* What a wrong flag or file can spoil. */
+static bool open_all(struct program *p, struct err *e)
+{
+	char *identity = arena_alloc(&p->arena, 512);
+	struct str who = str_c(process_identity(identity, 512));
+
+	p->kinds = operator_kinds_load(p->flags, NULL, NULL, e);
+	if (!p->kinds || !connect_to(p, who, e) || (!p->only_crds && !program_web_open(p, e)))
+		return false;
+	open_lease(p, who);
+	open_crds(p);
+	p->timer = loop_timer_new(p->loop, step, p);
+	p->signals[0] = loop_signal_new(p->loop, SIGTERM, on_signal, p);
+	p->signals[1] = loop_signal_new(p->loop, SIGINT, on_signal, p);
+	return true;
+}
+
+static void close_all(struct program *p)
+{
+	operator_free(p->op);
+	kube_free(p->kube);
+	program_calls_drop(p);
+	program_web_close(p);
+	for (size_t i = 0; i < ARRAY_LEN(p->signals); i++)
+		if (p->signals[i])
+			loop_signal_free(p->signals[i]);
+	if (p->timer)
+		loop_timer_free(p->timer);
+	for (size_t i = 0; i < p->n_crds; i++) {
+		crd_free(p->crds[i]);
+		free(p->crd_said[i]);
+	}
+	free(p->crds);
+	free(p->crd_said);
+	lease_free(p->lease);
+	metrics_free(p->metrics);
+	if (p->served)
+		kinds_free(p->served);
+	if (p->kinds)
+		kinds_free(p->kinds);
+	loop_free(p->loop);
+	arena_release(&p->arena);
+}
+
+int program_run(const struct operator_flags *f, bool only_crds)
+{
+	struct program p = { .flags = f, .only_crds = only_crds, .loop = loop_new(), .metrics = metrics_new() };
+	struct err e = ERR_INIT;
+	int status;
+
+	if (open_all(&p, &e)) {
+		if (!only_crds && f->ns && *f->ns)
+			log_warn(FIELDS(F_STR("namespace", str_c(f->ns))),
+			         "one namespace: failed nodes are not noticed, definitions are not looked after");
+		program_wake(&p);
+		loop_run(p.loop);
+	} else {
+		fprintf(stderr, "dl-operator: %s\n", err_msg(&e));
+		p.status = 2;
+	}
+	status = p.status;
+	close_all(&p);
+	err_release(&e);
+	return status;
+}
