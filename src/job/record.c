@@ -136,11 +136,6 @@ struct level *record_index_make(struct record_role *role, struct arena *a, int32
 	return &role->indexes[i].level;
 }
 
-void record_index_cut(struct record_role *role, int32_t index)
-{
-	role->n_indexes = index_place(role, index);
-}
-
 int64_t record_generation(const struct record *r, const struct role *role, const struct record_role *rr, int32_t index)
 {
 	const struct level *own = rr->n_indexes ? record_index_level(rr, index) : NULL;

@@ -143,10 +143,9 @@ struct record *record_copy(const struct record *r, struct arena *a);
 struct record_role *record_role_of(const struct record *r, struct str name);
 /* The generation that a pod of that replica must carry. */
 int64_t record_generation(const struct record *r, const struct role *role, const struct record_role *rr, int32_t index);
-/* The level of one index: NULL if it was never restarted alone; made if need be; all from INDEX on dropped. */
+/* The level of one index: NULL if it was never restarted alone; made if need be. */
 const struct level *record_index_level(const struct record_role *role, int32_t index);
 struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index);
-void record_index_cut(struct record_role *role, int32_t index);
 
 /* How often the role was started again; edits and suspensions are none. */
 int32_t record_role_restarts(const struct record_role *role);

@@ -10,7 +10,7 @@ static void shrink(struct role_view *v)
 	ranges_cut(&v->rec->failed, count);
 	ranges_cut(&v->rec->seen, count);
 	ranges_cut(&v->rec->ran, count);
-	record_index_cut(v->rec, count);
+	/* Their generations are kept: an index that comes back must not fall behind its old pods. */
 }
 
 /* Has a role that counts come or gone? */

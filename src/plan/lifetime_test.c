@@ -254,6 +254,49 @@ static void elastic_members_come_and_go(void **state)
 	}
 }
 
+/* An index that went and comes back does not fall behind the generation of its old pods. */
+static void an_index_that_comes_back(void **state)
+{
+	struct t *t = running();
+
+	(void)state;
+	t->roles[1].restart.policy = RESTART_ALWAYS;
+	for (int i = 0; i < 3; i++) {
+		t_exit(t, "worker", 1, 1);
+		t_settle(t);
+		t_pass(t, MINUTES(2));
+		t_settle(t);
+		t_run(t);
+		t_settle(t);
+	}
+	assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 3);
+	t->roles[1].count = 1;
+	t_settle(t);
+	t->roles[1].count = 2;
+	t_pass(t, MINUTES(20));
+	t_settle(t);
+	assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 3 + 2);
+	t_free(t);
+}
+
+/* What went long ago, in a generation that nobody remembers, says nothing. */
+static void a_tombstone_of_another_generation(void **state)
+{
+	struct t *t = running();
+	struct t_pod *dead;
+
+	(void)state;
+	for (int64_t generation = -1; generation <= 5; generation += 6) {
+		dead = t_pod_add(t, "worker", 1, generation);
+		dead->pod.gone = true;
+		t_settle(t);
+		assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 0);
+		assert_int_equal(t->record->restarts, 0);
+		assert_int_equal(t->record->level.generation, 0);
+	}
+	t_free(t);
+}
+
 /* An elastic role is up when its minimum is. */
 static void elastic_minimum(void **state)
 {
@@ -324,6 +367,8 @@ int main(void)
 		cmocka_unit_test(suspended_says_what_it_waits_for),
 		cmocka_unit_test(resize),
 		cmocka_unit_test(elastic_members_come_and_go),
+		cmocka_unit_test(an_index_that_comes_back),
+		cmocka_unit_test(a_tombstone_of_another_generation),
 		cmocka_unit_test(elastic_minimum),
 		cmocka_unit_test(roles_added_and_removed),
 		cmocka_unit_test(tensorboard_added_restarts_nothing),

@@ -94,9 +94,12 @@ static void place_pod(struct world *w, const struct pod *pod)
 	}
 	rep = &v->replicas[pod->index];
 	expected = record_generation(w->next, v->role, v->rec, pod->index);
+	/* The last state of a pod matters only to the generation that it was of. */
+	if (pod->gone && pod->generation != expected)
+		return;
 	if (pod->generation < expected) {
 		/* A replica that completed and was suspended since keeps its pod: it has the logs. */
-		if (pod->gone || ranges_has(&v->rec->completed, pod->index))
+		if (ranges_has(&v->rec->completed, pod->index))
 			return;
 		doom(w, pod);
 		rep->blocked = true;
