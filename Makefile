@@ -7,9 +7,9 @@ EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
 .PHONY: all help run test test-cluster bench fuzz coverage soak lint format install clean
 
-all: ## build build/dljob and build/dl-sim
+all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
-	@TARGETS="dljob dl-sim" scripts/build.sh $(BUILD) $(MESON_FLAGS)
+	@TARGETS="dl-operator dljob dl-sim" scripts/build.sh $(BUILD) $(MESON_FLAGS)
 
 run: all ## show what an example job would start (EXAMPLE=file)
 	@$(BUILD)/dljob render $(EXAMPLE)
@@ -52,9 +52,9 @@ format: ## format the C sources in place
 	@scripts/deps.sh --lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-install: all ## install dljob below PREFIX
+install: all ## install dl-operator and dljob below PREFIX
 	@install -d $(DESTDIR)$(PREFIX)/bin
-	@install -m 755 $(BUILD)/dljob $(DESTDIR)$(PREFIX)/bin/dljob
+	@install -m 755 $(BUILD)/dl-operator $(BUILD)/dljob $(DESTDIR)$(PREFIX)/bin/
 	@# Where Debian has no yyjson of its own, ours comes along.
 	@if [ -e build/deps/lib/libyyjson.so.0 ]; then \
 	  install -d $(DESTDIR)$(PREFIX)/lib/dl-operator; \

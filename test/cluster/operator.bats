@@ -1,0 +1,215 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # helpers.bash sets root, ns, out and err
+# dl-operator against a real API server: jobs to their end, two operators, definitions.
+load helpers
+
+: "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
+
+setup_file() {
+  install_crds
+}
+
+teardown() {
+  local pid
+  for pid in "$BATS_TEST_TMPDIR"/*.pid; do
+    [ -e "$pid" ] || continue
+    kill -KILL "$(cat "$pid")" 2>/dev/null || true
+    wait "$(cat "$pid")" 2>/dev/null || true
+  done
+}
+
+# operator NAME [FLAG…]: starts one in the background; its log is in NAME.log, its ports in NAME.ports.
+operator() {
+  local name=$1 metrics health
+  shift
+  metrics=$(free_port) health=$(free_port)
+  "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:"$metrics" --health-probe-bind-address=127.0.0.1:"$health" "$@" \
+    >"$name.log" 2>&1 3>&- &
+  echo $! >"$name.pid"
+  echo "$metrics $health" >"$name.ports"
+}
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# probe NAME PATH, metrics NAME
+probe() {
+  curl -sf "127.0.0.1:$(cut -d' ' -f2 "$1.ports")$2"
+}
+
+metrics() {
+  curl -sf "127.0.0.1:$(cut -d' ' -f1 "$1.ports")/metrics"
+}
+
+ready() {
+  eventually 30 probe "$1" /readyz || {
+    cat "$1.log"
+    return 1
+  }
+}
+
+# The job with an annotation on all of its pods: annotated KEY VALUE <job.json
+annotated() {
+  jq --arg key "$1" --arg value "$2" '
+    (.spec | .. | objects | select(.spec? | objects | has("containers"))).metadata.annotations[$key] = $value' |
+    jq 'if (.spec | type) == "object" and (.spec | has("policy")) then del(.spec.policy) else . end'
+}
+
+# phase JOB WANTED
+phase() {
+  [ "$(kubectl -n "$ns" get "$1" -o jsonpath='{.status.dlOperator.phase}')" = "$2" ]
+}
+
+ended() { # ended NAME STATUS: the operator is gone and exited so
+  local pid rc=0
+  pid=$(cat "$1.pid")
+  wait "$pid" || rc=$?
+  [ "$rc" = "$2" ] || {
+    echo "exit status $rc, not $2"
+    cat "$1.log"
+    return 1
+  }
+  rm "$1.pid"
+}
+
+@test "one job of each kind runs to its end" {
+  operator a
+  ready a
+  for f in $one_of_each; do
+    example "$f" | annotated fake/exit 0 >job.json
+    kubectl -n "$ns" create -f job.json
+    job_in job.json >>jobs
+  done
+  while read -r job; do
+    echo "$job"
+    kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$job"
+    phase "$job" Succeeded
+  done <jobs
+  [ "$(kubectl -n "$ns" get dljobs -o name | wc -l)" = "$(wc -l <jobs)" ]
+  metrics a >metrics
+  grep -q '^dl_operator_jobs_ended_total{kind="TfJob.mlkube.io",phase="Succeeded"} 1' metrics
+  grep -q '^rest_client_requests_total{code="201",method="POST"} ' metrics
+  if command -v promtool; then promtool check metrics <metrics; fi
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+}
+
+@test "a pod that fails is started again, and a killed operator's successor goes on" {
+  operator a
+  ready a
+  example mpba-tfjob/ps-worker >job.json
+  kubectl -n "$ns" create -f job.json
+  job=$(job_in job.json)
+  eventually 30 phase "$job" Running
+  kill -KILL "$(cat a.pid)"
+  pod=$(kubectl -n "$ns" get pods -o name | grep worker | head -1)
+  uid=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.metadata.uid}')
+  kubectl -n "$ns" annotate "$pod" fake/exit=3
+  operator b
+  renewed() {
+    local new
+    new=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.metadata.uid}') && [ "$new" != "$uid" ]
+  }
+  eventually 30 renewed
+  eventually 30 phase "$job" Running
+  [ "$(kubectl -n "$ns" get "$job" -o jsonpath='{.status.dlOperator.restarts}')" = 1 ]
+}
+
+@test "two operators: one leads, and hands over at once when it ends" {
+  lease=(--leader-elect --leader-elect-resource-namespace="$ns")
+  holder() {
+    kubectl -n "$ns" get lease dl-operator -o jsonpath='{.spec.holderIdentity}' | grep .
+  }
+  operator a "${lease[@]}"
+  eventually 30 holder
+  first=$(holder)
+  operator b "${lease[@]}"
+  ready b
+  metrics a | grep -q '^leader_election_master_status{name="dl-operator"} 1'
+  metrics b | grep -q '^leader_election_master_status{name="dl-operator"} 0'
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+  other() {
+    local now
+    now=$(holder) && [ "$now" != "$first" ]
+  }
+  # Much sooner than the lease's duration of 15 s.
+  eventually 5 other
+  example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
+  kubectl -n "$ns" create -f job.json
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+}
+
+@test "the leader is killed: the other takes over after the lease's duration" {
+  lease=(--leader-elect --leader-elect-resource-namespace="$ns" --leader-elect-lease-duration=4s
+    --leader-elect-renew-deadline=2s --leader-elect-retry-period=500ms)
+  leads() {
+    metrics "$1" | grep -q '^leader_election_master_status{name="dl-operator"} 1'
+  }
+  operator a "${lease[@]}"
+  eventually 30 leads a
+  operator b "${lease[@]}"
+  ready b
+  kill -KILL "$(cat a.pid)"
+  eventually 6 leads b
+  # Frozen and thawed, it knows that it does not lead any more.
+  operator a "${lease[@]}"
+  ready a
+  kill -STOP "$(cat b.pid)"
+  eventually 8 leads a
+  kill -CONT "$(cat b.pid)"
+  eventually 5 grep -q 'does not lead any more' b.log
+  leads a
+}
+
+@test "a kind whose definition does not do is not served; the others are" {
+  mkdir kinds
+  sed 's/mlkube\.io/other.example/g' "$root/kinds/mlkube-tfjob.lua" >kinds/other.lua
+  DL_OPERATOR_KINDS=$PWD/kinds dljob crds -o json TfJob.other.example |
+    jq '.items[0] // . | del(.metadata.annotations, .spec.versions[].subresources)' >foreign.json
+  kubectl apply -f foreign.json
+  kubectl wait --for=condition=Established --timeout=30s crd/tfjobs.other.example
+  operator a --kinds-dir=kinds
+  ready a
+  grep -q 'no status subresource (--adopt-crds replaces it)' a.log
+  example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
+  kubectl -n "$ns" create -f job.json
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+  "$DL_OPERATOR" install-crds --kinds-dir=kinds --kinds=TfJob.other.example --adopt-crds
+  [ "$(kubectl get crd tfjobs.other.example -o jsonpath='{.spec.versions[0].subresources.status}')" = '{}' ]
+  kubectl delete crd tfjobs.other.example
+}
+
+@test "definitions that it made go at the end, if it was told so" {
+  mkdir kinds
+  sed 's/mlkube\.io/gone.example/g' "$root/kinds/mlkube-tfjob.lua" >kinds/gone.lua
+  operator a --kinds-dir=kinds --kinds=TfJob.gone.example --cleanup-on-exit
+  ready a
+  kubectl get crd tfjobs.gone.example
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+  refused 'not found' kubectl get crd tfjobs.gone.example
+}
+
+@test "a wrong flag or file: one line, exit 2" {
+  wrong() {
+    local what=$1 rc=0
+    shift
+    "$DL_OPERATOR" "$@" >out 2>err || rc=$?
+    cat err
+    [ "$rc" = 2 ]
+    [ ! -s out ]
+    [ "$(wc -l <err)" = 1 ]
+    grep -qF -- "$what" err
+  }
+  wrong 'unknown flag --leader-elct; did you mean --leader-elect?' --leader-elct
+  wrong "there is no kind 'NoJob'" --kinds=NoJob
+  wrong "unexpected argument 'serve'" serve
+  wrong '/nowhere' --kinds-dir=/nowhere
+  wrong '/nowhere/config' --kubeconfig=/nowhere/config
+  echo 'this is no Lua' >x.lua
+  wrong 'x.lua' --kinds-dir=.
+}
