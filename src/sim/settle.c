@@ -52,11 +52,9 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 	}
 	for (const struct sim_pod *p = job->pods; p; p = p->next)
 		settle_pod(s, job, p);
-	/* What cannot be read is left as it is, also after its end. */
-	if (r->outcome && spec->problems.errors)
-		return;
 	if (r->outcome) {
-		if (spec->ttl >= 0)
+		/* What cannot be read may not tell how long it shall live. */
+		if (spec->ttl >= 0 && !spec->problems.errors)
 			sim_broken(s, INV_STUCK, "%.*s has ended and outlives its time", STR_F(job->name));
 		if (!phase_final(r->phase))
 			sim_broken(s, INV_STUCK, "%.*s has ended (%s) and is still %s", STR_F(job->name),
