@@ -42,7 +42,7 @@ coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 	@scripts/coverage.sh
 
 soak: all ## run the simulator with ever new seeds until stopped
-	@$(BUILD)/dl-sim --for 0
+	@$(BUILD)/dl-sim --soak
 
 lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
 	@scripts/deps.sh --lint
