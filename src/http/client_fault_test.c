@@ -7,6 +7,7 @@
 
 #include "http/testing.h"
 
+#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -222,6 +223,37 @@ static void test_name_that_is_none(void **state)
 	fetch_release(&f);
 }
 
+/* A listener whose queue is full does not answer at all, like a machine that is gone. */
+static void test_cannot_connect_in_time(void **state)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fillers[4];
+	socklen_t n = sizeof(a);
+	struct fetch f;
+
+	(void)state;
+	assert_int_equal(bind(s, (struct sockaddr *)&a, n), 0);
+	assert_int_equal(listen(s, 0), 0);
+	assert_int_equal(getsockname(s, (struct sockaddr *)&a, &n), 0);
+	for (size_t i = 0; i < ARRAY_LEN(fillers); i++) {
+		fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		connect(fillers[i], (struct sockaddr *)&a, n);
+	}
+	testing_connect(ntohs(a.sin_port), 1);
+	f = ask((struct http_request){ .path = STR("/"), .connect_timeout = 200 });
+	assert_int_equal(f.status, 0);
+	assert_true(f.never_sent);
+	assert_non_null(strstr(f.problem, "Timeout"));
+	fetch_release(&f);
+	f = ask((struct http_request){ .path = STR("/"), .timeout = 200 });
+	assert_string_equal(f.problem, "timed out");
+	assert_true(f.never_sent);
+	fetch_release(&f);
+	for (size_t i = 0; i < ARRAY_LEN(fillers); i++)
+		close(fillers[i]);
+	close(s);
+}
+
 static void test_never_answers(void **state)
 {
 	struct fetch f;
@@ -426,6 +458,7 @@ int main(void)
 		TEST(test_retry_after_date),
 		TEST(test_refused),
 		TEST(test_name_that_is_none),
+		TEST(test_cannot_connect_in_time),
 		TEST(test_never_answers),
 		TEST(test_times_out_while_it_waits),
 		TEST(test_stream_stalls),

@@ -9,6 +9,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -310,8 +312,16 @@ static void test_refresh(void **state)
 	fetch_release(&f);
 }
 
-/* Programs that are started must not get our connections. */
-static void test_sockets_are_closed_on_exec(void **state)
+static int option(int fd, int level, int name)
+{
+	int value;
+	socklen_t n = sizeof(value);
+
+	return getsockopt(fd, level, name, &value, &n) == 0 ? value : -1;
+}
+
+/* Programs that are started must not get our connections, and a peer that is gone must be noticed. */
+static void test_socket_options(void **state)
 {
 	struct dirent *d;
 	struct fetch f;
@@ -324,15 +334,16 @@ static void test_sockets_are_closed_on_exec(void **state)
 	fetch_release(&f);
 	dir = opendir("/proc/self/fd");
 	while ((d = readdir(dir))) {
-		int domain = 0;
-		socklen_t n = sizeof(domain);
 		int64_t fd;
 
-		if (!str_int(str_c(d->d_name), &fd) || fd < 3 ||
-		    getsockopt((int)fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) != 0 || domain != AF_INET)
+		if (!str_int(str_c(d->d_name), &fd) || fd < 3 || option((int)fd, SOL_SOCKET, SO_DOMAIN) != AF_INET)
 			continue;
 		found++;
 		assert_true(fcntl((int)fd, F_GETFD) & FD_CLOEXEC);
+		assert_true(option((int)fd, SOL_SOCKET, SO_KEEPALIVE));
+		assert_int_equal(option((int)fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 20000);
+		assert_int_equal(option((int)fd, IPPROTO_TCP, TCP_KEEPIDLE), 10);
+		assert_int_equal(option((int)fd, IPPROTO_TCP, TCP_KEEPINTVL), 5);
 	}
 	closedir(dir);
 	assert_true(found > 0);
@@ -385,7 +396,7 @@ int main(void)
 		TEST(test_proxy),
 		TEST(test_proxy_of_the_environment),
 		TEST(test_refresh),
-		TEST(test_sockets_are_closed_on_exec),
+		TEST(test_socket_options),
 		TEST(test_servers_that_make_no_sense),
 	};
 
