@@ -68,6 +68,29 @@ static void test_timers_fire_in_order(void **state)
 		loop_timer_free(e[i].t);
 }
 
+static void nothing(void *cookie)
+{
+	(void)cookie;
+}
+
+/* Whoever compares deadlines with loop_now() must not wake just before them. */
+static void test_timers_are_never_early(void **state)
+{
+	struct loop_timer *t = loop_timer_new(loop, nothing, NULL);
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		struct timespec before, after;
+
+		clock_gettime(CLOCK_BOOTTIME, &before);
+		loop_timer_set(t, 2);
+		loop_run(loop);
+		clock_gettime(CLOCK_BOOTTIME, &after);
+		assert_true((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec >= 2000000);
+	}
+	loop_timer_free(t);
+}
+
 static void test_timers_move_stop_and_go(void **state)
 {
 	struct entry moved = { .letter = 'm' }, stopped = { .letter = 's' }, victim = { .letter = 'v' };
@@ -248,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_timers_fire_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timers_are_never_early, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timers_move_stop_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_descriptors, setup, teardown),
