@@ -75,6 +75,7 @@ void cached_job_free(struct cached_job *job)
 	if (job->source != job->doc)
 		yyjson_doc_free(job->source);
 	yyjson_doc_free(job->doc);
+	free((char *)(uintptr_t)job->text.p);
 	arena_release(&job->arena);
 	free((char *)(uintptr_t)job->parsed_rv.p);
 	free(job->refusal_text);
@@ -99,9 +100,14 @@ static void fill_job(struct cached_job *job, const struct job_object *o)
 
 	free((char *)(uintptr_t)job->meta.ns.p);
 	copy_meta(&job->meta, &o->meta, &block);
-	if (job->doc != job->source)
-		yyjson_doc_free(job->doc);
-	job->doc = copy_json(o->root);
+	if (job->doc) {
+		if (job->doc != job->source)
+			yyjson_doc_free(job->doc);
+		job->doc = copy_json(o->root);
+	} else {
+		free((char *)(uintptr_t)job->text.p);
+		job->text = copy_text(o->root);
+	}
 	job->delete_sent = job->delete_sent && !job->meta.deleted;
 }
 

@@ -58,7 +58,10 @@ struct cached_job {
 	struct str key; /* kind ns/name */
 	struct str kind;
 	struct meta meta;
-	yyjson_doc *doc; /* the whole object */
+	/* The whole object, as text or, while it is looked at, as a tree (open.c). */
+	struct str text;
+	yyjson_doc *doc;
+	struct cached_job *open_prev, *open_next;
 	struct versions versions;
 	bool gone; /* no longer in the cache; lives while requests are in flight */
 
@@ -66,7 +69,8 @@ struct cached_job {
 	struct str parsed_rv; /* of the object that PARSED, RECORD and BARE show */
 	yyjson_doc *source;   /* the object that PARSED was made of; may be DOC */
 	struct kind_job *parsed;
-	struct job *bare; /* where the kind's code failed: a job that only says so */
+	struct job *bare;    /* where the kind's code failed: a job that only says so */
+	uint64_t read_hash;  /* of what the kind reads of the object */
 	struct record *record;
 	struct arena arena; /* of RECORD and BARE */
 	bool leave_alone;   /* its record cannot be read */

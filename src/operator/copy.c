@@ -1,5 +1,7 @@
 #include "operator/copy.h"
 
+#include "base/json.h"
+
 static size_t meta_size(const struct meta *m)
 {
 	return m->ns.n + m->name.n + m->uid.n + m->rv.n + m->owner_uid.n;
@@ -74,17 +76,39 @@ struct service *copy_service(const struct service *service)
 	return out;
 }
 
-yyjson_doc *copy_json(yyjson_val *val)
+static yyjson_mut_doc *without_managed_fields(yyjson_val *val)
 {
 	yyjson_mut_doc *m = yyjson_mut_doc_new(NULL);
-	yyjson_doc *out;
+	yyjson_mut_val *root = m ? yyjson_val_mut_copy(m, val) : NULL;
 
-	if (!m)
+	if (!root)
 		BUG("out of memory");
-	yyjson_mut_doc_set_root(m, yyjson_val_mut_copy(m, val));
-	out = yyjson_mut_doc_imut_copy(m, NULL);
+	yyjson_mut_obj_remove_key(yyjson_mut_obj_get(root, "metadata"), "managedFields");
+	yyjson_mut_doc_set_root(m, root);
+	return m;
+}
+
+yyjson_doc *copy_json(yyjson_val *val)
+{
+	yyjson_mut_doc *m = without_managed_fields(val);
+	yyjson_doc *out = yyjson_mut_doc_imut_copy(m, NULL);
+
 	yyjson_mut_doc_free(m);
 	if (!out)
 		BUG("out of memory");
+	return out;
+}
+
+struct str copy_text(yyjson_val *val)
+{
+	yyjson_mut_doc *m = without_managed_fields(val);
+	struct buf b = BUF_INIT(SIZE_MAX / 2);
+	struct str out;
+
+	json_write(yyjson_mut_doc_get_root(m), &b);
+	yyjson_mut_doc_free(m);
+	/* Exactly as long as it is: it may be kept for long. */
+	out = (struct str){ xstrndup(buf_str(&b).p, b.n), b.n };
+	buf_release(&b);
 	return out;
 }

@@ -10,7 +10,9 @@ struct pod *copy_pod(const struct pod *pod);
 struct service *copy_service(const struct service *service);
 /* The strings of *TO are those of FROM, copied; *BLOCK is what free() takes. */
 void copy_meta(struct meta *to, const struct meta *from, char **block);
-/* A document with VAL as its root. */
+/* A document with VAL, an object of the API, as its root; without its managedFields, which nobody here reads. */
 yyjson_doc *copy_json(yyjson_val *val);
+/* The same as text; free() takes its bytes. */
+struct str copy_text(yyjson_val *val);
 
 #endif

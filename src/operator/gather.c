@@ -2,11 +2,30 @@
 #include "base/log.h"
 #include "operator/internal.h"
 
-/* Is what the kind reads of the object still the same? */
+/* What the kind reads of the object, beside its spec. */
+static const char *const fields[] = { "generation", "deletionTimestamp", "annotations", "labels" };
+
+static uint64_t read_hash(yyjson_val *root)
+{
+	struct buf b = BUF_INIT(SIZE_MAX / 2);
+	uint64_t hash;
+
+	for (size_t i = 0; i <= ARRAY_LEN(fields); i++) {
+		yyjson_val *val =
+			i < ARRAY_LEN(fields) ? json_at(root, "metadata", fields[i], NULL) : json_get(root, "spec");
+
+		if (val)
+			json_write_val(val, &b);
+		buf_putc(&b, '\n');
+	}
+	hash = str_hash(buf_str(&b));
+	buf_release(&b);
+	return hash;
+}
+
 static bool same_job(const struct cached_job *job)
 {
 	yyjson_val *was = yyjson_doc_get_root(job->source), *is = yyjson_doc_get_root(job->doc);
-	static const char *const fields[] = { "generation", "deletionTimestamp", "annotations", "labels" };
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (!json_eq(json_at(was, "metadata", fields[i], NULL), json_at(is, "metadata", fields[i], NULL)))
@@ -48,6 +67,7 @@ static void read_job(struct op *op, struct cached_job *job)
 {
 	const struct kind *kind = kinds_by_id(op->kinds, job->kind);
 	struct err e = ERR_INIT;
+	uint64_t hash;
 
 	forget_parsed(job);
 	job->source = job->doc;
@@ -57,8 +77,11 @@ static void read_job(struct op *op, struct cached_job *job)
 		err_set(&e, ERR_INVALID, "no such kind: %.*s", STR_F(job->kind));
 	job->bare = job->parsed ? NULL : bare_job(job, err_msg(&e));
 	err_release(&e);
-	/* What was refused before may be mended. */
-	job->refusal = (struct refusal){ 0 };
+	/* What was refused before may be mended, if it is not just read again. */
+	hash = read_hash(yyjson_doc_get_root(job->doc));
+	if (hash != job->read_hash)
+		job->refusal = (struct refusal){ 0 };
+	job->read_hash = hash;
 }
 
 static struct record *read_record(struct op *op, struct cached_job *job)
@@ -116,6 +139,7 @@ enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *r
 
 	if (ask_doubted(op, job, ch))
 		return GATHER_ASK;
+	open_job(op, job);
 	refresh(op, job);
 	if (job->leave_alone)
 		return GATHER_LEAVE;

@@ -17,7 +17,14 @@ struct op {
 	struct arena arena; /* of one pass */
 	struct buf body;
 	msec now; /* of this step */
+	struct cached_job *open_first, *open_last; /* jobs that are kept as trees, the last used first */
+	size_t n_open;
 };
+
+/* open.c: makes a tree of the job, and text of those that were not looked at for long. */
+void open_job(struct op *op, struct cached_job *job);
+/* It goes. */
+void open_forget(struct op *op, struct cached_job *job);
 
 /* gather.c: the cache → what the plan wants to know. */
 enum gathered {

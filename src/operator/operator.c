@@ -9,6 +9,7 @@ enum {
 const struct operator_config operator_config_default = {
 	.nodes = true,
 	.creates_max = 64,
+	.jobs_open = 64,
 	.requests_max = 256,
 	.retry_initial = 250,
 	.retry_max = MINUTES(2),
@@ -24,6 +25,7 @@ static void on_drop(void *cookie, struct cached_job *job)
 	struct op *op = cookie;
 
 	queue_remove(&op->queue, &job->item);
+	open_forget(op, job);
 	/* Otherwise the last answer frees it. */
 	if (!job->in_flight)
 		cached_job_free(job);
@@ -161,9 +163,8 @@ void operator_phases(const struct op *op, struct str kind, size_t ret[static PHA
 	memset(ret, 0, PHASE_COUNT * sizeof(ret[0]));
 	while (map_next(&op->cache.jobs, &at, &key, &value)) {
 		const struct cached_job *job = value;
-		yyjson_val *root = yyjson_doc_get_root(job->doc);
 
 		if (str_eq(job->kind, kind))
-			ret[phase_parse(json_str(json_at(root, "status", "dlOperator", "phase", NULL)))]++;
+			ret[job->digested ? job->digest.phase : PHASE_NONE]++;
 	}
 }

@@ -17,6 +17,7 @@ struct operator_config {
 	bool nodes;                    /* nodes are watched: node failure is looked at */
 	size_t creates_max;            /* one job's creates that are in flight at once */
 	size_t requests_max;           /* of all jobs, in flight at once */
+	size_t jobs_open;              /* kept ready to be planned; the others are read again when they change */
 	msec retry_initial, retry_max; /* back-off after an answer that was none */
 	struct observer observer;
 };

@@ -3,7 +3,7 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-enum { HTTP_OK = 200, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_INVALID = 422 };
+enum { HTTP_OK = 200, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_INVALID = 422, HTTP_SERVER_ERROR = 500 };
 
 /* A status that the server will never take is not tried again before this. */
 static const msec status_refused_wait = MINUTES(10);
@@ -76,6 +76,9 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		failed(p->job, o);
 	if (kind != REFUSED_NOT)
 		refused(op, p->job, kind, o->message);
+	/* A gateway that gave up does not know whether the server did it. */
+	if (o->code >= HTTP_SERVER_ERROR)
+		send_get_child(op, p);
 }
 
 static void delete_answered(struct op *op, const struct pending *p, const struct outcome *o)

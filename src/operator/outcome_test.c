@@ -157,6 +157,38 @@ static void test_lost_reply_is_found_by_name(void **state)
 	assert_int_equal(count_waiting_creates(s), 0);
 }
 
+/* The gateway gave up; the server may have done it all the same. */
+static void test_server_error_may_be_done(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+	struct pod pod = found_pod(t, UID, UID);
+
+	refuse(s, t, 504, "Timeout");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	s->now += MINUTES(5);
+	run_step(s);
+	assert_int_equal(count_waiting_creates(s), 0);
+}
+
+/* … or not: then it waits before it tries again. */
+static void test_server_error_not_done(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+
+	refuse(s, t, 500, "InternalError");
+	refuse(s, waiting(s, VERB_GET, RES_POD), 404, "NotFound");
+	assert_int_equal(count_waiting_creates(s), 0);
+	s->now += MINUTES(5);
+	run_step(s);
+	if (!count_waiting_creates(s)) {
+		status_written_if_any(s);
+		run_step(s);
+	}
+	assert_int_equal(count_waiting_creates(s), 1);
+}
+
 static void test_lost_reply_not_done(void **state)
 {
 	struct script *s = *state;
@@ -261,6 +293,8 @@ int main(void)
 		SCRIPT_TEST(test_exists_and_is_foreign),
 		SCRIPT_TEST(test_lost_reply_is_found_by_name),
 		SCRIPT_TEST(test_lost_reply_not_done),
+		SCRIPT_TEST(test_server_error_may_be_done),
+		SCRIPT_TEST(test_server_error_not_done),
 		SCRIPT_TEST(test_server_asks_to_wait),
 		SCRIPT_TEST(test_delete_of_what_is_gone),
 		SCRIPT_TEST(test_delete_is_not_repeated),

@@ -425,7 +425,7 @@ void link_submit_spoiled(struct sim *s, const struct sim_request *like)
 
 static const struct cluster_ops link_ops = { link_submit, link_next };
 
-static struct operator_config config(void)
+static struct operator_config config(const struct sim *s)
 {
 	struct operator_config c = operator_config_default;
 
@@ -435,13 +435,15 @@ static struct operator_config config(void)
 	c.plan.force_delete_after = MINUTES(1);
 	c.plan.creating_duration = SECONDS(20);
 	c.creates_max = 4;
+	/* Some runs keep few jobs ready, so that they are read again and again. */
+	c.jobs_open = s->opt.seed % 4 ? c.jobs_open : 2;
 	return c;
 }
 
 struct link *link_new(struct sim *s, size_t slot)
 {
 	struct link *l = arena_new(s->arena, struct link);
-	struct operator_config c = config();
+	struct operator_config c = config(s);
 
 	l->cluster.ops = &link_ops;
 	l->sim = s;

@@ -1,0 +1,74 @@
+/* Which jobs are kept as trees. Most jobs most of the time are not looked at: they are kept as text, a
+   tenth of the size, and read again when something happens to them. */
+#include "operator/internal.h"
+
+#include "base/json.h"
+#include "operator/copy.h"
+
+static void unlink_open(struct op *op, struct cached_job *job)
+{
+	if (job->open_prev)
+		job->open_prev->open_next = job->open_next;
+	else
+		op->open_first = job->open_next;
+	if (job->open_next)
+		job->open_next->open_prev = job->open_prev;
+	else
+		op->open_last = job->open_prev;
+	job->open_prev = job->open_next = NULL;
+	op->n_open--;
+}
+
+static void link_open(struct op *op, struct cached_job *job)
+{
+	job->open_next = op->open_first;
+	if (op->open_first)
+		op->open_first->open_prev = job;
+	else
+		op->open_last = job;
+	op->open_first = job;
+	op->n_open++;
+}
+
+static void fold(struct op *op, struct cached_job *job)
+{
+	unlink_open(op, job);
+	job->text = copy_text(yyjson_doc_get_root(job->doc));
+	kind_job_free(job->parsed);
+	if (job->source != job->doc)
+		yyjson_doc_free(job->source);
+	yyjson_doc_free(job->doc);
+	arena_release(&job->arena);
+	job->parsed = NULL;
+	job->source = job->doc = NULL;
+	job->record = NULL;
+	job->bare = NULL;
+}
+
+void open_job(struct op *op, struct cached_job *job)
+{
+	struct cached_job *old, *prev;
+	struct err e = ERR_INIT;
+
+	if (job->doc) {
+		unlink_open(op, job);
+	} else {
+		job->doc = json_parse(job->text, &e);
+		if (!job->doc)
+			BUG("a job that was written cannot be read: %s", err_msg(&e));
+		free((char *)(uintptr_t)job->text.p);
+		job->text = STR_NONE;
+	}
+	link_open(op, job);
+	for (old = op->open_last; old && op->n_open > op->config.jobs_open; old = prev) {
+		prev = old->open_prev;
+		if (old != job && !old->in_flight)
+			fold(op, old);
+	}
+}
+
+void open_forget(struct op *op, struct cached_job *job)
+{
+	if (job->doc)
+		unlink_open(op, job);
+}
