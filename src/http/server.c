@@ -171,7 +171,7 @@ static int open_socket(const union address *a, socklen_t n)
 static int listen_at(struct str address, struct err *e)
 {
 	union address in = { .in = { .sin_family = AF_INET } }, in6 = { .in6 = { .sin6_family = AF_INET6 } };
-	char host[64];
+	char host[64] = "";
 	int port = 0, s;
 
 	if (!parse(address, host, &port, e))
