@@ -1,14 +1,15 @@
-/* Calls beside the operator's own: Leases and definitions. */
+/* Calls beside the operator's own: Leases, definitions and Events. */
 #include "cli/operator_program.h"
 
 #include "base/log.h"
 
-enum call_purpose { CALL_LEASE, CALL_CRD, CALL_UNDO };
+enum call_purpose { CALL_LEASE, CALL_CRD, CALL_UNDO, CALL_EVENT };
 
 struct program_call {
 	struct program *program;
 	enum call_purpose purpose;
 	struct crd *crd;
+	uint64_t event;
 	enum verb verb;
 	msec sent;
 	struct program_call *prev, *next;
@@ -61,18 +62,21 @@ static void answered(void *cookie, const struct outcome *o, yyjson_val *answer)
 		if (o->code != 200 && o->code != 404)
 			log_warn(FIELDS(F_INT("code", o->code)), "a definition stays: %.*s", STR_F(o->message));
 		break;
+	case CALL_EVENT:
+		events_answer(p->events, now, c->event, o->code);
+		break;
 	}
 	forget(c);
 	program_wake(p);
 }
 
-static void send(struct program *p, enum call_purpose purpose, struct crd *crd, const struct api_call *call)
+static void send(struct program *p, const struct program_call *about, const struct api_call *call)
 {
 	static const enum http_method methods[] = {
 		[VERB_GET] = HTTP_GET,     [VERB_CREATE] = HTTP_POST,        [VERB_DELETE] = HTTP_DELETE,
 		[VERB_PATCH] = HTTP_PATCH, [VERB_PATCH_STATUS] = HTTP_PATCH,
 	};
-	struct program_call *c = xcalloc(1, sizeof(*c));
+	struct program_call *c = xmalloc(sizeof(*c));
 	struct kube_raw raw = { .method = methods[call->verb],
 		                .path = call->path,
 		                .body = call->body,
@@ -80,7 +84,11 @@ static void send(struct program *p, enum call_purpose purpose, struct crd *crd, 
 		                .done = answered,
 		                .cookie = c };
 
-	*c = (struct program_call){ p, purpose, crd, call->verb, loop_now(p->loop), NULL, p->calls };
+	*c = *about;
+	c->program = p;
+	c->verb = call->verb;
+	c->sent = loop_now(p->loop);
+	c->next = p->calls;
 	if (c->next)
 		c->next->prev = c;
 	p->calls = c;
@@ -92,18 +100,23 @@ static void send(struct program *p, enum call_purpose purpose, struct crd *crd, 
 
 void program_call_lease(struct program *p, const struct api_call *call)
 {
-	send(p, CALL_LEASE, NULL, call);
+	send(p, &(struct program_call){ .purpose = CALL_LEASE }, call);
 }
 
 void program_call_crd(struct program *p, struct crd *crd, const struct api_call *call)
 {
-	send(p, CALL_CRD, crd, call);
+	send(p, &(struct program_call){ .purpose = CALL_CRD, .crd = crd }, call);
 }
 
 void program_call_undo(struct program *p, const struct api_call *call)
 {
 	p->undoing++;
-	send(p, CALL_UNDO, NULL, call);
+	send(p, &(struct program_call){ .purpose = CALL_UNDO }, call);
+}
+
+void program_call_event(struct program *p, uint64_t id, const struct api_call *call)
+{
+	send(p, &(struct program_call){ .purpose = CALL_EVENT, .event = id }, call);
 }
 
 void program_calls_drop(struct program *p)

@@ -72,6 +72,7 @@ static void on_sight(void *cookie, const struct sight *s)
 	struct program *p = cookie;
 
 	metrics_see(p->metrics, s);
+	events_see(p->events, s, loop_now(p->loop), clock_now(&clock_wall));
 	if (s->type == SIGHT_ANSWER)
 		log_answer(s);
 	else if (s->type == SIGHT_RECORD)
@@ -137,6 +138,7 @@ static void serve(struct program *p)
 		kinds[i] = (struct kube_kind){ k->id, { k->group, k->version, k->plural, true } };
 	}
 	kube_set_kinds(p->kube, kinds, kinds_count(p->served));
+	p->events = events_new(p->served, p->identity);
 	p->op = operator_new(kube_cluster(p->kube), p->served, &clock_wall, &config);
 	p->state = PROGRAM_SERVING;
 	log_info(FIELDS(F_INT("kinds", (int64_t)kinds_count(p->served)),
@@ -248,6 +250,17 @@ static msec step_operator(struct program *p)
 	return at == NEVER ? NEVER : MAX(at - clock_now(&clock_wall), 0);
 }
 
+static msec step_events(struct program *p)
+{
+	msec now = loop_now(p->loop), at;
+	struct api_call call;
+	uint64_t id;
+
+	while (events_next(p->events, now, &call, &id, &at))
+		program_call_event(p, id, &call);
+	return at == NEVER ? NEVER : MAX(at - now, 0);
+}
+
 static void undo_crds(struct program *p)
 {
 	struct api_call call;
@@ -297,6 +310,7 @@ static void step(void *cookie)
 	case PROGRAM_SERVING:
 		next = step_lease(p);
 		next = MIN(next, step_operator(p));
+		next = MIN(next, step_events(p));
 		break;
 	case PROGRAM_ENDING:
 	case PROGRAM_RELEASING:
@@ -388,6 +402,7 @@ static bool open_all(struct program *p, struct err *e)
 	char *identity = arena_alloc(&p->arena, 512);
 	struct str who = str_c(process_identity(identity, 512));
 
+	p->identity = who;
 	p->kinds = operator_kinds_load(p->flags, NULL, NULL, e);
 	if (!p->kinds || !connect_to(p, who, e) || (!p->only_crds && !program_web_open(p, e)))
 		return false;
@@ -403,6 +418,7 @@ static void close_all(struct program *p)
 {
 	operator_free(p->op);
 	kube_free(p->kube);
+	events_free(p->events);
 	program_calls_drop(p);
 	program_web_close(p);
 	for (size_t i = 0; i < ARRAY_LEN(p->signals); i++)

@@ -7,6 +7,7 @@
 #include "http/server.h"
 #include "kube/kube.h"
 #include "operator/crds.h"
+#include "operator/events.h"
 #include "operator/lease.h"
 #include "operator/metrics.h"
 
@@ -44,6 +45,8 @@ struct program {
 	bool led;            /* as it was logged */
 	struct op *op;
 	struct metrics *metrics;
+	struct events *events;
+	struct str identity;
 	struct program_web webs[2];
 	struct program_call *calls; /* not answered yet */
 	enum program_state state;
@@ -65,6 +68,7 @@ void program_wake(struct program *p);
 void program_call_lease(struct program *p, const struct api_call *call);
 void program_call_crd(struct program *p, struct crd *crd, const struct api_call *call);
 void program_call_undo(struct program *p, const struct api_call *call);
+void program_call_event(struct program *p, uint64_t id, const struct api_call *call);
 void program_calls_drop(struct program *p);
 /* A request of ours must not outlive the lease that allowed it. */
 msec program_timeout(const struct operator_flags *f);

@@ -26,6 +26,7 @@ static void put_metrics(const struct program *p, struct buf *out)
 		                   .kinds = p->served,
 		                   .leads = p->lease ? program_leads(p) : -1,
 		                   .lease = str_c(p->flags->lease_name),
+		                   .events_dropped = p->events ? events_dropped(p->events) : 0,
 		                   .process = process_numbers() };
 
 	metrics_write(p->metrics, &now, out);

@@ -61,6 +61,10 @@ phase() {
   [ "$(kubectl -n "$ns" get "$1" -o jsonpath='{.status.dlOperator.phase}')" = "$2" ]
 }
 
+event() { # event KIND REASON
+  kubectl -n "$ns" get events --field-selector "involvedObject.kind=$1,reason=$2" -o name | grep .
+}
+
 ended() { # ended NAME STATUS: the operator is gone and exited so
   local pid rc=0
   pid=$(cat "$1.pid")
@@ -79,18 +83,23 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   for f in $one_of_each; do
     example "$f" | annotated fake/exit 0 >job.json
     kubectl -n "$ns" create -f job.json
-    job_in job.json >>jobs
+    job_in job.json >>jobs.list
   done
   while read -r job; do
     echo "$job"
     kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$job"
     phase "$job" Succeeded
-  done <jobs
-  [ "$(kubectl -n "$ns" get dljobs -o name | wc -l)" = "$(wc -l <jobs)" ]
-  metrics a >metrics
-  grep -q '^dl_operator_jobs_ended_total{kind="TfJob.mlkube.io",phase="Succeeded"} 1' metrics
-  grep -q '^rest_client_requests_total{code="201",method="POST"} ' metrics
-  if command -v promtool; then promtool check metrics <metrics; fi
+  done <jobs.list
+  [ "$(kubectl -n "$ns" get dljobs -o name | wc -l)" = "$(wc -l <jobs.list)" ]
+  for reason in SuccessfulCreate Completed; do
+    for kind in TfJob TFJob MXJob AITrainingJob; do
+      eventually 10 event "$kind" "$reason"
+    done
+  done
+  metrics a >numbers
+  grep -q '^dl_operator_jobs_ended_total{kind="TfJob.mlkube.io",phase="Succeeded"} 1' numbers
+  grep -q '^rest_client_requests_total{code="201",method="POST"} ' numbers
+  if command -v promtool; then promtool check metrics <numbers; fi
   kill -TERM "$(cat a.pid)"
   ended a 0
 }
@@ -114,6 +123,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   eventually 30 renewed
   eventually 30 phase "$job" Running
   [ "$(kubectl -n "$ns" get "$job" -o jsonpath='{.status.dlOperator.restarts}')" = 1 ]
+  eventually 10 event TFJob Restarting
 }
 
 @test "two operators: one leads, and hands over at once when it ends" {

@@ -1,0 +1,396 @@
+#include "operator/events.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+
+enum {
+	MESSAGE_MAX = 1024, /* what the API takes */
+	BODY_MAX = 16384,
+	NAME_KEPT = 200,
+	TRIES_MAX = 3,
+	BURST = 50,
+	PER_SECOND = 10,
+	NOT_FOUND = 404,
+	CONFLICT = 409,
+	TOO_MANY = 429,
+};
+
+/* Between two writes of one event; how long creates are gathered before the first. */
+static const msec write_interval = SECONDS(10), gather_first = SECONDS(1);
+
+struct event {
+	bool used, exists, in_flight;
+	char *key; /* job's UID and reason */
+	char *ns, *name, *message;
+	char *about; /* involvedObject, JSON */
+	const char *reason;
+	bool warning;
+	int64_t count, written, writing;
+	int tries;
+	msec first, last; /* wall */
+	msec due;         /* NEVER: nothing to write */
+	msec touched;
+	uint64_t serial;
+};
+
+struct events {
+	const struct kinds *kinds;
+	char *instance;
+	struct event table[EVENTS_MAX];
+	struct map by_key;
+	struct buf path, body;
+	uint64_t serial, dropped;
+	size_t in_flight;
+	double tokens;
+	msec refilled, next_due;
+};
+
+struct events *events_new(const struct kinds *kinds, struct str instance)
+{
+	struct events *v = xcalloc(1, sizeof(*v));
+
+	v->kinds = kinds;
+	v->instance = xstrndup(str_text(instance), MIN(instance.n, 128));
+	v->path = (struct buf)BUF_INIT(BODY_MAX);
+	v->body = (struct buf)BUF_INIT(BODY_MAX);
+	v->tokens = BURST;
+	v->next_due = NEVER;
+	return v;
+}
+
+static void drop(struct events *v, struct event *ev)
+{
+	map_del(&v->by_key, str_c(ev->key));
+	free(ev->key);
+	free(ev->ns);
+	free(ev->name);
+	free(ev->message);
+	free(ev->about);
+	*ev = (struct event){ 0 };
+}
+
+void events_free(struct events *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		if (v->table[i].used)
+			drop(v, &v->table[i]);
+	map_release(&v->by_key);
+	buf_release(&v->path);
+	buf_release(&v->body);
+	free(v->instance);
+	free(v);
+}
+
+uint64_t events_dropped(const struct events *v)
+{
+	return v->dropped;
+}
+
+/* A free place: an empty one, or that of the event which has been quiet for longest. NULL: all have something to say.
+ */
+static struct event *make_room(struct events *v)
+{
+	struct event *oldest = NULL;
+
+	for (size_t i = 0; i < EVENTS_MAX; i++) {
+		struct event *ev = &v->table[i];
+
+		if (!ev->used)
+			return ev;
+		if (!ev->in_flight && ev->count == ev->written && (!oldest || ev->touched < oldest->touched))
+			oldest = ev;
+	}
+	if (oldest)
+		drop(v, oldest);
+	return oldest;
+}
+
+static char *about(const struct events *v, const struct sight *s)
+{
+	const struct kind *k = kinds_by_id(v->kinds, s->kind);
+	struct buf b = BUF_INIT(BODY_MAX);
+	char *text;
+
+	if (!k)
+		return NULL;
+	buf_printf(&b, "{\"apiVersion\":\"%.*s/%.*s\",\"kind\":\"%.*s\",\"namespace\":", STR_F(k->group),
+	           STR_F(k->version), STR_F(k->kind));
+	buf_json_str(&b, s->job->ns);
+	buf_printf(&b, ",\"name\":");
+	buf_json_str(&b, s->job->name);
+	buf_printf(&b, ",\"uid\":");
+	buf_json_str(&b, s->job->uid);
+	buf_printf(&b, "}");
+	text = xstrndup(b.p, b.n);
+	buf_release(&b);
+	return text;
+}
+
+static void put_name(struct events *v, struct event *ev, struct str job)
+{
+	struct buf b = BUF_INIT(512);
+	uint64_t hash = str_hash(str_c(ev->key)) ^ (uint64_t)ev->first * 0x9e3779b97f4a7c15 ^ ++v->serial;
+
+	buf_printf(&b, "%.*s.%016llx", (int)MIN(job.n, NAME_KEPT), str_text(job), (unsigned long long)hash);
+	free(ev->name);
+	ev->name = xstrndup(b.p, b.n);
+	buf_release(&b);
+}
+
+static struct event *make(struct events *v, const struct sight *s, struct str key, msec wall)
+{
+	char *object = about(v, s);
+	struct event *ev = object ? make_room(v) : NULL;
+
+	if (!ev) {
+		v->dropped++;
+		free(object);
+		return NULL;
+	}
+	*ev = (struct event){ .used = true, .due = NEVER, .first = wall, .about = object };
+	ev->key = xstrndup(key.p, key.n);
+	ev->ns = xstrndup(str_text(s->job->ns), s->job->ns.n);
+	put_name(v, ev, s->job->name);
+	ev->serial = v->serial;
+	map_put(&v->by_key, str_c(ev->key), ev);
+	return ev;
+}
+
+/* At most so much of it, whole characters only. */
+static struct str clip(struct str s)
+{
+	size_t n = 0, step;
+
+	if (s.n <= MESSAGE_MAX)
+		return s;
+	while ((step = str_utf8_len(str_sub(s, n, s.n))) && n + step <= MESSAGE_MAX)
+		n += step;
+	return str_sub(s, 0, n);
+}
+
+struct what {
+	const char *reason;
+	bool warning;
+	bool gather; /* many come at once */
+};
+
+static void say(struct events *v, const struct sight *s, const struct what *what, struct str message, msec now,
+                msec wall)
+{
+	struct buf key = BUF_INIT(512);
+	struct event *ev;
+
+	buf_printf(&key, "%.*s/%s", STR_F(s->job->uid), what->reason);
+	ev = map_get(&v->by_key, buf_str(&key));
+	if (!ev)
+		ev = make(v, s, buf_str(&key), wall);
+	buf_release(&key);
+	if (!ev)
+		return;
+	message = clip(message);
+	free(ev->message);
+	ev->message = xstrndup(str_text(message), message.n);
+	ev->reason = what->reason;
+	ev->warning = what->warning;
+	ev->count++;
+	ev->last = wall;
+	ev->touched = now;
+	ev->tries = 0;
+	if (ev->due == NEVER)
+		ev->due = now + (ev->written ? write_interval : what->gather ? gather_first : 0);
+	v->next_due = MIN(v->next_due, ev->due);
+}
+
+static void see_answer(struct events *v, const struct sight *s, msec now, msec wall)
+{
+	static const struct what created = { "SuccessfulCreate", false, true },
+				 deleted = { "SuccessfulDelete", false, true },
+				 failed = { "FailedCreate", true, false }, refused = { "StatusRefused", true, false };
+	const char *noun = s->resource == RES_POD ? "pod" : "service";
+	bool child = s->resource == RES_POD || s->resource == RES_SERVICE, good = s->code >= 200 && s->code < 300;
+	struct buf text = BUF_INIT(8192);
+
+	if (child && s->verb == VERB_CREATE && good) {
+		buf_printf(&text, "Created %s %.*s", noun, STR_F(s->object));
+		say(v, s, &created, buf_str(&text), now, wall);
+	} else if (child && s->verb == VERB_DELETE && good) {
+		buf_printf(&text, "Deleted %s %.*s", noun, STR_F(s->object));
+		say(v, s, &deleted, buf_str(&text), now, wall);
+	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != CONFLICT && s->code != TOO_MANY) {
+		buf_printf(&text, "Could not create %s %.*s: %.*s", noun, STR_F(s->object),
+		           (int)MIN(s->message.n, 4096), str_text(s->message));
+		say(v, s, &failed, buf_str(&text), now, wall);
+	} else if (s->verb == VERB_PATCH_STATUS && s->code == 422) {
+		say(v, s, &refused, s->message, now, wall);
+	}
+	buf_release(&text);
+}
+
+static void see_restart(struct events *v, const struct sight *s, msec now, msec wall)
+{
+	static const struct what restarting = { "Restarting", true, false }, resized = { "Resized", false, false };
+	static const char *const scopes[] = {
+		[SCOPE_POD] = "its pod starts again",
+		[SCOPE_ROLE] = "its role starts again",
+		[SCOPE_JOB] = "the job starts again",
+	};
+	const struct last_restart *last = &s->record->last;
+	struct buf text = BUF_INIT(1024);
+	bool any = false;
+
+	for (int c = 0; c < CAUSE_RESIZED; c++)
+		any |= s->after->restarts[c] > s->before->restarts[c];
+	if (any && last->at) {
+		buf_printf(&text, "%.*s-%d: %s", STR_F(last->role), last->index, cause_name(last->cause));
+		if (last->exit_code >= 0)
+			buf_printf(&text, ", exit code %d", last->exit_code);
+		buf_printf(&text, "; %s", scopes[last->scope]);
+		say(v, s, &restarting, buf_str(&text), now, wall);
+	}
+	if (s->after->restarts[CAUSE_RESIZED] > s->before->restarts[CAUSE_RESIZED])
+		say(v, s, &resized, s->record->reason, now, wall);
+	buf_release(&text);
+}
+
+static void see_record(struct events *v, const struct sight *s, msec now, msec wall)
+{
+	static const struct what phases[PHASE_COUNT] = {
+		[PHASE_INVALID] = { "Invalid", true, false },      [PHASE_RUNNING] = { "Running", false, false },
+		[PHASE_SUSPENDED] = { "Suspended", false, false }, [PHASE_SUCCEEDED] = { "Completed", false, false },
+		[PHASE_FAILED] = { "Failed", true, false },        [PHASE_TIMED_OUT] = { "TimedOut", true, false },
+		[PHASE_PREEMPTED] = { "Preempted", true, false },  [PHASE_NODE_FAILED] = { "NodeFailed", true, false },
+	};
+	const struct what *what = &phases[s->after->phase];
+
+	see_restart(v, s, now, wall);
+	if (what->reason && s->before->phase != s->after->phase)
+		say(v, s, what, s->record->reason, now, wall);
+}
+
+void events_see(struct events *v, const struct sight *s, msec now, msec wall)
+{
+	static const struct what left = { "LeftAlone", true, false };
+
+	switch (s->type) {
+	case SIGHT_PASS:
+		break;
+	case SIGHT_ANSWER:
+		see_answer(v, s, now, wall);
+		break;
+	case SIGHT_RECORD:
+		see_record(v, s, now, wall);
+		break;
+	case SIGHT_LEFT:
+		say(v, s, &left, s->message, now, wall);
+		break;
+	}
+}
+
+static void put_call(struct events *v, struct event *ev, struct api_call *ret)
+{
+	char first[TIME_TEXT], last[TIME_TEXT];
+	struct buf *b = &v->body;
+
+	buf_clear(&v->path);
+	buf_clear(b);
+	buf_printf(&v->path, "/api/v1/namespaces/%s/events", ev->ns);
+	if (ev->exists)
+		buf_printf(&v->path, "/%s", ev->name);
+	buf_printf(b, "{");
+	if (!ev->exists) {
+		buf_printf(b, "\"apiVersion\":\"v1\",\"kind\":\"Event\",\"metadata\":{\"name\":");
+		buf_json_str(b, str_c(ev->name));
+		buf_printf(b,
+		           "},\"involvedObject\":%s,\"reason\":\"%s\",\"type\":\"%s\",\"firstTimestamp\":\"%s\","
+		           "\"source\":{\"component\":\"dl-operator\"},\"reportingComponent\":\"dl-operator\","
+		           "\"reportingInstance\":",
+		           ev->about, ev->reason, ev->warning ? "Warning" : "Normal", time_format(ev->first, first));
+		buf_json_str(b, str_c(v->instance));
+		buf_printf(b, ",");
+	}
+	buf_printf(b, "\"count\":%lld,\"lastTimestamp\":\"%s\",\"message\":", (long long)ev->count,
+	           time_format(ev->last, last));
+	buf_json_str(b, str_c(ev->message));
+	buf_printf(b, "}");
+	*ret = (struct api_call){ ev->exists ? VERB_PATCH : VERB_CREATE, buf_str(&v->path), buf_str(b) };
+}
+
+static bool have_token(struct events *v, msec now)
+{
+	v->tokens = MIN(v->tokens + (double)(now - v->refilled) * PER_SECOND / 1000, (double)BURST);
+	v->refilled = now;
+	return v->tokens >= 1;
+}
+
+/* The one that has been due for longest, and when the first one is due that is not in flight. */
+static struct event *first_due(struct events *v, msec now)
+{
+	struct event *first = NULL;
+
+	v->next_due = NEVER;
+	for (size_t i = 0; i < EVENTS_MAX; i++) {
+		struct event *ev = &v->table[i];
+
+		if (ev->used && !ev->in_flight && ev->due < v->next_due) {
+			v->next_due = ev->due;
+			first = ev;
+		}
+	}
+	return first && first->due <= now ? first : NULL;
+}
+
+bool events_next(struct events *v, msec now, struct api_call *ret, uint64_t *id, msec *at)
+{
+	struct event *ev;
+
+	*at = NEVER;
+	if (v->in_flight >= EVENTS_IN_FLIGHT || v->next_due == NEVER)
+		return false;
+	if (now < v->next_due) {
+		*at = v->next_due;
+		return false;
+	}
+	if (!have_token(v, now)) {
+		*at = now + 1000 / PER_SECOND;
+		return false;
+	}
+	ev = first_due(v, now);
+	if (!ev) {
+		*at = v->next_due;
+		return false;
+	}
+	v->tokens -= 1;
+	v->in_flight++;
+	ev->in_flight = true;
+	ev->writing = ev->count;
+	ev->due = NEVER;
+	put_call(v, ev, ret);
+	*id = ev->serial << 10 | (uint64_t)(ev - v->table);
+	/* Others may be due as well. */
+	v->next_due = now;
+	return true;
+}
+
+void events_answer(struct events *v, msec now, uint64_t id, int code)
+{
+	struct event *ev = &v->table[id % EVENTS_MAX];
+
+	ASSERT(ev->used && ev->in_flight && ev->serial == id >> 10);
+	ev->in_flight = false;
+	v->in_flight--;
+	if ((code >= 200 && code < 300) || (code == CONFLICT && !ev->exists)) {
+		ev->exists = true;
+		ev->written = ev->writing;
+	} else if (code == NOT_FOUND && ev->exists) {
+		/* Its time was over: the next one is a new one. */
+		ev->exists = false;
+	} else if (code >= 400 && code < 500 && code != TOO_MANY) {
+		ev->written = ev->writing;
+	} else if (++ev->tries >= TRIES_MAX) {
+		ev->written = ev->count;
+	}
+	ev->due = ev->count > ev->written ? now + write_interval : NEVER;
+	v->next_due = MIN(v->next_due, ev->due);
+}

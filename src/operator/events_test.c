@@ -1,0 +1,285 @@
+#include "operator/events.h"
+
+#include "base/json.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static const msec wall = 1800000000000;
+
+struct bench {
+	struct kinds *kinds;
+	struct events *events;
+	struct meta job;
+	struct api_call call;
+	uint64_t id;
+	msec at;
+};
+
+static int setup(void **state)
+{
+	struct bench *b = xcalloc(1, sizeof(*b));
+
+	b->kinds = kinds_new(NULL);
+	if (!kinds_load_builtin(b->kinds, NULL))
+		return -1;
+	b->events = events_new(b->kinds, STR("me"));
+	b->job = (struct meta){ .ns = STR("team"), .name = STR("demo"), .uid = STR("u-1") };
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	events_free(b->events);
+	kinds_free(b->kinds);
+	free(b);
+	return 0;
+}
+
+static struct sight sight(struct bench *b, enum sight_type type)
+{
+	return (struct sight){ .type = type, .kind = STR("TfJob.mlkube.io"), .job = &b->job };
+}
+
+static void created(struct bench *b, const char *pod, msec now)
+{
+	struct sight s = sight(b, SIGHT_ANSWER);
+
+	s.verb = VERB_CREATE;
+	s.resource = RES_POD;
+	s.object = str_c(pod);
+	s.code = 201;
+	events_see(b->events, &s, now, wall + now);
+}
+
+static bool next(struct bench *b, msec now)
+{
+	return events_next(b->events, now, &b->call, &b->id, &b->at);
+}
+
+static void has(struct bench *b, const char *text)
+{
+	if (!strstr(b->call.body.p, text))
+		fail_msg("no '%s' in %s", text, b->call.body.p);
+}
+
+static void test_many_creates_are_one_event(void **state)
+{
+	struct bench *b = *state;
+	yyjson_doc *doc;
+
+	for (int i = 0; i < 1000; i++)
+		created(b, "demo-worker-7", 5000);
+	assert_false(next(b, 5000));
+	assert_int_equal(b->at, 6000);
+	assert_true(next(b, 6000));
+	assert_int_equal(b->call.verb, VERB_CREATE);
+	assert_true(str_eqc(b->call.path, "/api/v1/namespaces/team/events"));
+	has(b, "\"reason\":\"SuccessfulCreate\",\"type\":\"Normal\",\"firstTimestamp\":\"2027-01-15T08:00:05Z\"");
+	has(b, "\"count\":1000,");
+	has(b, "\"message\":\"Created pod demo-worker-7\"");
+	has(b, "\"involvedObject\":{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"namespace\":\"team\","
+	       "\"name\":\"demo\",\"uid\":\"u-1\"}");
+	doc = json_parse(b->call.body, NULL);
+	assert_non_null(doc);
+	yyjson_doc_free(doc);
+	assert_false(next(b, 6000));
+	events_answer(b->events, 6010, b->id, 201);
+	assert_false(next(b, 600000));
+	assert_int_equal(b->at, NEVER);
+}
+
+static void test_the_count_is_raised_now_and_then(void **state)
+{
+	struct bench *b = *state;
+
+	created(b, "a", 0);
+	assert_true(next(b, 1000));
+	/* While it is on its way others come. */
+	created(b, "b", 1001);
+	events_answer(b->events, 1010, b->id, 201);
+	assert_false(next(b, 1010));
+	created(b, "c", 5000);
+	assert_false(next(b, 11009));
+	assert_true(next(b, 11010));
+	assert_int_equal(b->call.verb, VERB_PATCH);
+	assert_true(str_has_prefix(b->call.path, STR("/api/v1/namespaces/team/events/demo.")));
+	has(b, "{\"count\":3,\"lastTimestamp\":\"2027-01-15T08:00:05Z\",\"message\":\"Created pod c\"}");
+	events_answer(b->events, 11020, b->id, 200);
+	assert_false(next(b, 999999));
+}
+
+static void test_an_event_that_is_gone_is_made_anew(void **state)
+{
+	struct bench *b = *state;
+
+	created(b, "a", 0);
+	assert_true(next(b, 1000));
+	events_answer(b->events, 1000, b->id, 201);
+	created(b, "b", 2000);
+	assert_true(next(b, 12000));
+	assert_int_equal(b->call.verb, VERB_PATCH);
+	events_answer(b->events, 12000, b->id, 404);
+	assert_true(next(b, 22000));
+	assert_int_equal(b->call.verb, VERB_CREATE);
+	has(b, "\"count\":2");
+}
+
+static void test_phases_and_restarts(void **state)
+{
+	static const struct {
+		enum phase phase;
+		const char *says;
+	} t[] = {
+		{ PHASE_INVALID, "\"reason\":\"Invalid\",\"type\":\"Warning\"" },
+		{ PHASE_RUNNING, "\"reason\":\"Running\",\"type\":\"Normal\"" },
+		{ PHASE_SUCCEEDED, "\"reason\":\"Completed\",\"type\":\"Normal\"" },
+		{ PHASE_FAILED, "\"reason\":\"Failed\",\"type\":\"Warning\"" },
+		{ PHASE_TIMED_OUT, "\"reason\":\"TimedOut\",\"type\":\"Warning\"" },
+		{ PHASE_PREEMPTED, "\"reason\":\"Preempted\",\"type\":\"Warning\"" },
+		{ PHASE_NODE_FAILED, "\"reason\":\"NodeFailed\",\"type\":\"Warning\"" },
+		{ PHASE_SUSPENDED, "\"reason\":\"Suspended\",\"type\":\"Normal\"" },
+		{ PHASE_CREATING, NULL },
+		{ PHASE_PENDING, NULL },
+	};
+	struct bench *b = *state;
+	struct record record = { .reason = STR("why \"so\"") };
+	struct digest before = { 0 }, after = { 0 };
+	struct sight s = sight(b, SIGHT_RECORD);
+
+	s.before = &before;
+	s.after = &after;
+	s.record = &record;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		after.phase = t[i].phase;
+		events_see(b->events, &s, 0, wall);
+		assert_int_equal(next(b, 0), t[i].says != NULL);
+		if (!t[i].says)
+			continue;
+		has(b, t[i].says);
+		has(b, "\"message\":\"why \\\"so\\\"\"");
+		events_answer(b->events, 0, b->id, 201);
+	}
+	before = after;
+	after.restarts[CAUSE_OOM_KILLED] = 1;
+	record.last = (struct last_restart){ .at = 1,
+		                             .cause = CAUSE_OOM_KILLED,
+		                             .role = STR("worker"),
+		                             .index = 3,
+		                             .exit_code = 137,
+		                             .scope = SCOPE_JOB };
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"Restarting\"");
+	has(b, "\"worker-3: OOMKilled, exit code 137; the job starts again\"");
+}
+
+static void test_refused_creates(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_ANSWER);
+	char *longest = xmalloc(5000);
+
+	memset(longest, 'x', 5000);
+	s.verb = VERB_CREATE;
+	s.resource = RES_POD;
+	s.object = STR("p");
+	s.message = (struct str){ longest, 5000 };
+	s.code = 403;
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"FailedCreate\",\"type\":\"Warning\"");
+	has(b, "\"Could not create pod p: xxx");
+	assert_true(b->call.body.n < 2000);
+	/* Ordinary answers are no news. */
+	s.code = 409;
+	events_see(b->events, &s, 0, wall);
+	s.code = 0;
+	events_see(b->events, &s, 0, wall);
+	events_answer(b->events, 0, b->id, 403);
+	assert_false(next(b, 999999));
+	free(longest);
+}
+
+static void test_gives_up_in_the_end(void **state)
+{
+	struct bench *b = *state;
+	msec now = 1000;
+	int sent = 0;
+
+	created(b, "a", 0);
+	for (; next(b, now); now += 20000, sent++)
+		events_answer(b->events, now, b->id, 500);
+	assert_int_equal(sent, 3);
+	assert_int_equal(b->at, NEVER);
+}
+
+/* However many jobs there are: a few at once, not more than so many a second, a bounded table. */
+static void test_bounds(void **state)
+{
+	struct bench *b = *state;
+	size_t sent = 0;
+	char uid[16];
+
+	for (int i = 0; i < 3000; i++) {
+		snprintf(uid, sizeof(uid), "u-%d", i);
+		b->job.uid = str_c(uid);
+		created(b, "a", 0);
+	}
+	assert_int_equal(events_dropped(b->events), 3000 - EVENTS_MAX);
+	for (int i = 0; i < EVENTS_IN_FLIGHT; i++)
+		assert_true(next(b, 1000));
+	assert_false(next(b, 1000));
+	events_answer(b->events, 1000, b->id, 201);
+	sent = EVENTS_IN_FLIGHT;
+	while (next(b, 1000)) {
+		events_answer(b->events, 1000, b->id, 201);
+		sent++;
+	}
+	assert_int_equal(sent, 50);
+	assert_int_equal(b->at, 1100);
+	assert_true(next(b, 1100));
+	/* Those that have been written make room. */
+	created(b, "a", 1100);
+	b->job.uid = STR("new");
+	created(b, "a", 1100);
+	assert_int_equal(events_dropped(b->events), 3000 - EVENTS_MAX);
+}
+
+static void test_a_kind_that_is_not_known(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_LEFT);
+
+	s.kind = STR("No.such");
+	s.message = STR("x");
+	events_see(b->events, &s, 0, wall);
+	assert_false(next(b, 0));
+	s.kind = STR("TfJob.mlkube.io");
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"LeftAlone\"");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_many_creates_are_one_event),
+		TEST(test_the_count_is_raised_now_and_then),
+		TEST(test_an_event_that_is_gone_is_made_anew),
+		TEST(test_phases_and_restarts),
+		TEST(test_refused_creates),
+		TEST(test_gives_up_in_the_end),
+		TEST(test_bounds),
+		TEST(test_a_kind_that_is_not_known),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
