@@ -121,6 +121,10 @@ void program_call_event(struct program *p, uint64_t id, const struct api_call *c
 
 void program_calls_drop(struct program *p)
 {
-	while (p->calls)
+	while (p->calls) {
+		/* As if the server had not answered. */
+		if (p->calls->purpose == CALL_LEASE && p->lease)
+			lease_answer(p->lease, loop_now(p->loop), 0, NULL);
 		forget(p->calls);
+	}
 }

@@ -90,6 +90,40 @@ static bool load_dir(const struct chooser *c, const char *dir, struct err *e)
 	return well;
 }
 
+static uint64_t hash_file(uint64_t hash, const char *dir, const char *name)
+{
+	struct arena a = ARENA_INIT;
+	FILE *f = fopen(arena_printf(&a, "%s/%s", dir, name).p, "re");
+	char piece[4096];
+	size_t n;
+
+	hash = hash * 31 + str_hash(str_c(name));
+	while (f && (n = fread(piece, 1, sizeof(piece), f)))
+		hash = hash * 31 + str_hash((struct str){ piece, n });
+	if (f)
+		fclose(f);
+	arena_release(&a);
+	return hash;
+}
+
+uint64_t operator_kinds_hash(const struct operator_flags *f)
+{
+	uint64_t hash = 0;
+
+	for (size_t d = 0; d < f->kinds_dirs.n; d++) {
+		struct dirent **list;
+		int n = scandir(f->kinds_dirs.v[d], &list, is_lua, alphasort);
+
+		for (int i = 0; i < n; i++) {
+			hash = hash_file(hash, f->kinds_dirs.v[d], list[i]->d_name);
+			free(list[i]);
+		}
+		if (n >= 0)
+			free(list);
+	}
+	return hash;
+}
+
 static bool names_fit(const struct chooser *c, struct err *e)
 {
 	struct str rest = str_c(c->flags->kinds), name;

@@ -12,5 +12,7 @@ bool kind_is_called(const struct kind *k, struct str name);
    or a name fits none. */
 struct kinds *operator_kinds_load(const struct operator_flags *f, bool (*choose)(void *cookie, const struct kind *k),
                                   void *cookie, struct err *e);
+/* Changes when a file in the folders of --kinds-dir does. */
+uint64_t operator_kinds_hash(const struct operator_flags *f);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <unistd.h>
+
 static struct kinds *load(const char *names, struct err *e)
 {
 	struct operator_flags f;
@@ -86,13 +88,49 @@ static void test_wrong_names_and_folders(void **state)
 	err_release(&e);
 }
 
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void test_changes_are_seen(void **state)
+{
+	char dir[] = "/tmp/kinds.XXXXXX", lua[64], other[64];
+	struct operator_flags f;
+	uint64_t was, is;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(lua, sizeof(lua), "%s/a.lua", dir);
+	snprintf(other, sizeof(other), "%s/a.txt", dir);
+	operator_flags_init(&f);
+	opt_list_add(&f.kinds_dirs, dir);
+	was = operator_kinds_hash(&f);
+	put(other, "no kind");
+	assert_true(operator_kinds_hash(&f) == was);
+	put(lua, "one");
+	is = operator_kinds_hash(&f);
+	assert_true(is != was);
+	assert_true(is == operator_kinds_hash(&f));
+	put(lua, "two");
+	assert_true(operator_kinds_hash(&f) != is);
+	unlink(lua);
+	assert_true(operator_kinds_hash(&f) == was);
+	unlink(other);
+	rmdir(dir);
+	operator_flags_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_unless_named),
-		cmocka_unit_test(test_by_name),
-		cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_wrong_names_and_folders),
+		cmocka_unit_test(test_all_unless_named), cmocka_unit_test(test_by_name),
+		cmocka_unit_test(test_choose),           cmocka_unit_test(test_wrong_names_and_folders),
+		cmocka_unit_test(test_changes_are_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,12 @@ enum {
 
 static const msec end_within = SECONDS(10), release_within = SECONDS(3), trouble_again = MINUTES(1);
 
+/* Of two waits; MIN() would take a step twice. */
+static msec sooner(msec a, msec b)
+{
+	return MIN(a, b);
+}
+
 void program_wake(struct program *p)
 {
 	if (p->timer)
@@ -191,7 +197,7 @@ static msec step_crds(struct program *p)
 			break;
 		case CRD_SLEEP:
 			crd_says(p, i);
-			next = MIN(next, w.at - now);
+			next = sooner(next, w.at - now);
 			break;
 		case CRD_BUSY:
 			break;
@@ -240,14 +246,15 @@ static msec step_lease(struct program *p)
 
 static msec step_operator(struct program *p)
 {
-	msec at;
+	msec at, now;
 
 	if (!program_leads(p)) {
 		operator_listen(p->op);
 		return NEVER;
 	}
 	at = operator_step(p->op);
-	return at == NEVER ? NEVER : MAX(at - clock_now(&clock_wall), 0);
+	now = clock_now(&clock_wall);
+	return at == NEVER ? NEVER : MAX(at - now, 0);
 }
 
 static msec step_events(struct program *p)
@@ -261,12 +268,12 @@ static msec step_events(struct program *p)
 	return at == NEVER ? NEVER : MAX(at - now, 0);
 }
 
-static void undo_crds(struct program *p)
+static void undo(struct program *p, struct crd **crds, size_t n)
 {
 	struct api_call call;
 
-	for (size_t i = 0; p->flags->cleanup_on_exit && i < p->n_crds; i++)
-		if (crd_undo(p->crds[i], &call))
+	for (size_t i = 0; p->flags->cleanup_on_exit && i < n; i++)
+		if (crd_undo(crds[i], &call))
 			program_call_undo(p, &call);
 }
 
@@ -280,10 +287,11 @@ static msec step_end(struct program *p)
 		if (p->op)
 			operator_listen(p->op);
 		if (p->op && operator_stats(p->op).in_flight && now < p->deadline)
-			return MIN(p->deadline - now, step_lease(p));
+			return sooner(p->deadline - now, step_lease(p));
 		if (p->lease)
 			lease_release(p->lease);
-		undo_crds(p);
+		undo(p, p->crds, p->n_crds);
+		undo(p, p->made, p->n_made);
 		p->state = PROGRAM_RELEASING;
 		p->deadline = now + release_within;
 	}
@@ -305,12 +313,19 @@ static void step(void *cookie)
 
 	switch (p->state) {
 	case PROGRAM_STARTING:
-		next = step_crds(p);
+		/* Whoever leads already goes on to. */
+		next = p->reloaded ? step_lease(p) : NEVER;
+		next = sooner(next, step_crds(p));
 		break;
 	case PROGRAM_SERVING:
 		next = step_lease(p);
-		next = MIN(next, step_operator(p));
-		next = MIN(next, step_events(p));
+		next = sooner(next, step_operator(p));
+		next = sooner(next, step_events(p));
+		next = sooner(next, program_look_at_kinds(p));
+		break;
+	case PROGRAM_RELOADING:
+		next = step_lease(p);
+		next = sooner(next, program_reload(p));
 		break;
 	case PROGRAM_ENDING:
 	case PROGRAM_RELEASING:
@@ -347,21 +362,21 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                         .context = str_c(f->context),
 		                         .in_cluster = f->in_cluster,
 		                         .env = environment };
-	struct kube_options o = { .ns = str_c(f->ns),
-		                  .nodes = str_empty(str_c(f->ns)),
-		                  .connections = (size_t)f->concurrency,
-		                  .qps = f->qps,
-		                  .burst = f->burst ? (size_t)f->burst : (size_t)MAX(f->qps, 1),
-		                  .request_timeout = program_timeout(f),
-		                  .seed = process_seed(),
-		                  .wake = on_wake,
-		                  .trouble = on_trouble,
-		                  .cookie = p };
 
 	if (!kube_config_load(&p->config, &args, &p->arena, e))
 		return false;
-	o.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));
-	p->kube = kube_new(p->loop, &p->config, &o, e);
+	p->options = (struct kube_options){ .ns = str_c(f->ns),
+		                            .nodes = str_empty(str_c(f->ns)),
+		                            .connections = (size_t)f->concurrency,
+		                            .qps = f->qps,
+		                            .burst = f->burst ? (size_t)f->burst : (size_t)MAX(f->qps, 1),
+		                            .request_timeout = program_timeout(f),
+		                            .seed = process_seed(),
+		                            .wake = on_wake,
+		                            .trouble = on_trouble,
+		                            .cookie = p };
+	p->options.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));
+	p->kube = kube_new(p->loop, &p->config, &p->options, e);
 	return p->kube != NULL;
 }
 
@@ -382,7 +397,7 @@ static void open_lease(struct program *p, struct str identity)
 		p->lease = lease_new(&c);
 }
 
-static void open_crds(struct program *p)
+void program_open_crds(struct program *p)
 {
 	struct crd_options o = { .install = p->flags->install_crds,
 		                 .adopt = p->flags->adopt_crds,
@@ -396,6 +411,26 @@ static void open_crds(struct program *p)
 		p->crds[i] = crd_new(p->kinds, kinds_at(p->kinds, i), &o);
 }
 
+void program_close_crds(struct program *p, bool keep)
+{
+	struct api_call call;
+
+	for (size_t i = 0; i < p->n_crds; i++) {
+		free(p->crd_said[i]);
+		if (keep && crd_undo(p->crds[i], &call)) {
+			p->made = xrealloc(p->made, (p->n_made + 1) * sizeof(*p->made));
+			p->made[p->n_made++] = p->crds[i];
+		} else {
+			crd_free(p->crds[i]);
+		}
+	}
+	free(p->crds);
+	free(p->crd_said);
+	p->crds = NULL;
+	p->crd_said = NULL;
+	p->n_crds = 0;
+}
+
 /* What a wrong flag or file can spoil. */
 static bool open_all(struct program *p, struct err *e)
 {
@@ -404,10 +439,12 @@ static bool open_all(struct program *p, struct err *e)
 
 	p->identity = who;
 	p->kinds = operator_kinds_load(p->flags, NULL, NULL, e);
-	if (!p->kinds || !connect_to(p, who, e) || (!p->only_crds && !program_web_open(p, e)))
+	if (!p->kinds || !connect_to(p, who, e))
+		return false;
+	if (!p->only_crds && (!program_web_open(p, e) || !program_watch_kinds(p, e)))
 		return false;
 	open_lease(p, who);
-	open_crds(p);
+	program_open_crds(p);
 	p->timer = loop_timer_new(p->loop, step, p);
 	p->signals[0] = loop_signal_new(p->loop, SIGTERM, on_signal, p);
 	p->signals[1] = loop_signal_new(p->loop, SIGINT, on_signal, p);
@@ -426,18 +463,16 @@ static void close_all(struct program *p)
 			loop_signal_free(p->signals[i]);
 	if (p->timer)
 		loop_timer_free(p->timer);
-	for (size_t i = 0; i < p->n_crds; i++) {
-		crd_free(p->crds[i]);
-		free(p->crd_said[i]);
-	}
-	free(p->crds);
-	free(p->crd_said);
+	program_unwatch_kinds(p);
+	program_close_crds(p, false);
+	for (size_t i = 0; i < p->n_made; i++)
+		crd_free(p->made[i]);
+	free(p->made);
 	lease_free(p->lease);
 	metrics_free(p->metrics);
-	if (p->served)
-		kinds_free(p->served);
-	if (p->kinds)
-		kinds_free(p->kinds);
+	kinds_freep(&p->served);
+	kinds_freep(&p->next_kinds);
+	kinds_freep(&p->kinds);
 	loop_free(p->loop);
 	arena_release(&p->arena);
 }

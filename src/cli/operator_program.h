@@ -14,8 +14,9 @@
 enum program_state {
 	PROGRAM_STARTING, /* definitions are looked at */
 	PROGRAM_SERVING,
-	PROGRAM_ENDING,   /* what is in flight is awaited */
-	PROGRAM_RELEASING /* the lease is given away, definitions go */
+	PROGRAM_RELOADING, /* kinds have changed: what is in flight is awaited, then it starts anew */
+	PROGRAM_ENDING,    /* what is in flight is awaited */
+	PROGRAM_RELEASING  /* the lease is given away, definitions go */
 };
 
 struct program_call;
@@ -35,6 +36,7 @@ struct program {
 	struct loop_timer *timer; /* of the next step */
 	struct loop_signal *signals[2];
 	struct kube_config config;
+	struct kube_options options;
 	struct kube *kube;
 	struct kinds *kinds;  /* chosen by the flags */
 	struct kinds *served; /* … whose definitions do */
@@ -50,8 +52,15 @@ struct program {
 	struct program_web webs[2];
 	struct program_call *calls; /* not answered yet */
 	enum program_state state;
-	msec deadline; /* ENDING, RELEASING: no longer than this */
-	size_t undoing;
+	msec deadline;     /* RELOADING, ENDING, RELEASING: no longer than this */
+	struct crd **made; /* definitions that were made before the kinds changed */
+	size_t n_made, undoing;
+	/* Of --kinds-dir. */
+	struct loop_watch **watches;
+	uint64_t kinds_hash;
+	struct kinds *next_kinds; /* RELOADING: the ones to come */
+	msec look_at;             /* something in the folders has changed: look then; NEVER: nothing has */
+	bool reloaded;
 	struct str trouble; /* the last one that was logged, and when */
 	msec trouble_at;
 	char trouble_text[512];
@@ -72,6 +81,19 @@ void program_call_event(struct program *p, uint64_t id, const struct api_call *c
 void program_calls_drop(struct program *p);
 /* A request of ours must not outlive the lease that allowed it. */
 msec program_timeout(const struct operator_flags *f);
+
+/* operator_reload.c */
+bool program_watch_kinds(struct program *p, struct err *e);
+void program_unwatch_kinds(struct program *p);
+/* Looks at the folders if it is time; when to come back. */
+msec program_look_at_kinds(struct program *p);
+/* RELOADING: starts anew once nothing is in flight. */
+msec program_reload(struct program *p);
+
+/* operator_program.c */
+void program_open_crds(struct program *p);
+/* KEEP: those that this process made are remembered. */
+void program_close_crds(struct program *p, bool keep);
 
 /* operator_web.c: opens the listeners. */
 bool program_web_open(struct program *p, struct err *e);

@@ -9,6 +9,11 @@ setup_file() {
   install_crds
 }
 
+# What a failed test left would be in the way of the others.
+teardown_file() {
+  kubectl delete crd --ignore-not-found tfjobs.other.example tfjobs.gone.example tfjobs.late.example
+}
+
 teardown() {
   local pid
   for pid in "$BATS_TEST_TMPDIR"/*.pid; do
@@ -202,6 +207,32 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kill -TERM "$(cat a.pid)"
   ended a 0
   refused 'not found' kubectl get crd tfjobs.gone.example
+}
+
+@test "kinds that are added, spoilt and mended while it runs" {
+  mkdir kinds
+  operator a --kinds-dir=kinds --leader-elect --leader-elect-resource-namespace="$ns" --cleanup-on-exit=false
+  ready a
+  sed 's/mlkube\.io/late.example/g' "$root/kinds/mlkube-tfjob.lua" >late
+  mv late kinds/late.lua
+  eventually 20 kubectl wait --for=condition=Established crd/tfjobs.late.example
+  ready a
+  example mlkube-tfjob/gpu | annotated fake/exit 0 | sed 's/mlkube\.io/late.example/' >job.json
+  eventually 20 kubectl -n "$ns" create -f job.json
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  echo 'no Lua' >kinds/late.lua
+  eventually 20 grep -q 'the kinds stay as they were: .*late.lua' a.log
+  # The others, and the kind as it was, are served all the same.
+  for name in mlkube.io late.example; do
+    example mlkube-tfjob/gpu | annotated fake/exit 0 | jq '.metadata.name = "again"' | sed "s/mlkube\.io/$name/" >job.json
+    kubectl -n "$ns" create -f job.json
+    kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  done
+  # One process, one lease all the time.
+  [ "$(kubectl -n "$ns" get lease dl-operator -o jsonpath='{.spec.leaseTransitions}')" = 0 ]
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+  kubectl delete crd tfjobs.late.example
 }
 
 @test "a wrong flag or file: one line, exit 2" {

@@ -1,0 +1,92 @@
+/* Kinds that change while the operator runs. What it must remember is in the cluster, so it begins anew with
+   them as it would in another process; only the lease is kept. */
+#include "base/log.h"
+#include "cli/operator_kinds.h"
+#include "cli/operator_program.h"
+
+/* Files are seldom changed alone. */
+static const msec settle = 500, reload_within = SECONDS(10);
+
+static void on_change(void *cookie)
+{
+	struct program *p = cookie;
+
+	p->look_at = loop_now(p->loop) + settle;
+	program_wake(p);
+}
+
+bool program_watch_kinds(struct program *p, struct err *e)
+{
+	const struct opt_list *dirs = &p->flags->kinds_dirs;
+
+	p->look_at = NEVER;
+	p->kinds_hash = operator_kinds_hash(p->flags);
+	p->watches = xcalloc(dirs->n + 1, sizeof(struct loop_watch *));
+	for (size_t i = 0; i < dirs->n; i++) {
+		p->watches[i] = loop_watch_new(p->loop, dirs->v[i], on_change, p, e);
+		if (!p->watches[i])
+			return err_wrap(e, "--kinds-dir");
+	}
+	return true;
+}
+
+void program_unwatch_kinds(struct program *p)
+{
+	for (size_t i = 0; p->watches && p->watches[i]; i++)
+		loop_watch_free(p->watches[i]);
+	free(p->watches);
+}
+
+msec program_look_at_kinds(struct program *p)
+{
+	msec now = loop_now(p->loop);
+	struct err e = ERR_INIT;
+	uint64_t hash;
+
+	if (now < p->look_at)
+		return p->look_at == NEVER ? NEVER : p->look_at - now;
+	p->look_at = NEVER;
+	hash = operator_kinds_hash(p->flags);
+	if (hash == p->kinds_hash)
+		return NEVER;
+	p->kinds_hash = hash;
+	p->next_kinds = operator_kinds_load(p->flags, NULL, NULL, &e);
+	if (!p->next_kinds) {
+		log_error(NO_FIELDS, "the kinds stay as they were: %s", err_msg(&e));
+		err_release(&e);
+		return NEVER;
+	}
+	log_info(NO_FIELDS, "the kinds have changed");
+	p->state = PROGRAM_RELOADING;
+	p->deadline = now + reload_within;
+	return 0;
+}
+
+msec program_reload(struct program *p)
+{
+	msec now = loop_now(p->loop);
+	struct err e = ERR_INIT;
+
+	operator_listen(p->op);
+	if (operator_stats(p->op).in_flight && now < p->deadline)
+		return p->deadline - now;
+	operator_free(p->op);
+	p->op = NULL;
+	kube_free(p->kube);
+	program_calls_drop(p);
+	events_free(p->events);
+	p->events = NULL;
+	program_close_crds(p, true);
+	kinds_free(p->served);
+	kinds_free(p->kinds);
+	p->served = NULL;
+	p->kinds = p->next_kinds;
+	p->next_kinds = NULL;
+	p->kube = kube_new(p->loop, &p->config, &p->options, &e);
+	if (!p->kube)
+		BUG("what could be opened once: %s", err_msg(&e));
+	program_open_crds(p);
+	p->reloaded = true;
+	p->state = PROGRAM_STARTING;
+	return 0;
+}
