@@ -1,4 +1,4 @@
-/* What is seen from outside: /healthz, /readyz, /metrics. */
+/* What is seen from outside: /healthz, /readyz, /metrics, /debug/jobs. */
 #include "cli/operator_process.h"
 #include "cli/operator_program.h"
 
@@ -34,6 +34,20 @@ static void put_metrics(const struct program *p, struct buf *out)
 	metrics_write(p->metrics, &now, out);
 }
 
+/* /debug/jobs/NAMESPACE/NAME, for whoever sits on this machine. */
+static void put_job(struct program *p, const struct http_query *q, struct http_reply *reply)
+{
+	struct str ns, name, more, rest = str_sub(q->path, strlen("/debug/jobs/"), q->path.n);
+
+	if (!q->loopback || !p->op || !str_next(&rest, '/', &ns) || !str_next(&rest, '/', &name) ||
+	    str_next(&rest, '/', &more))
+		return;
+	if (operator_debug(p->op, ns, name, &reply->body)) {
+		reply->status = 200;
+		reply->content_type = "application/json";
+	}
+}
+
 static void handle(void *cookie, const struct http_query *q, struct http_reply *reply)
 {
 	const struct program_web *web = cookie;
@@ -50,6 +64,8 @@ static void handle(void *cookie, const struct http_query *q, struct http_reply *
 		reply->status = 200;
 		reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 		put_metrics(web->program, &reply->body);
+	} else if (web->metrics && str_has_prefix(q->path, STR("/debug/jobs/"))) {
+		put_job(web->program, q, reply);
 	}
 }
 

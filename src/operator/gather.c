@@ -131,20 +131,11 @@ static bool owns(const struct cached_job *job, const struct meta *child)
 	return str_eq(child->owner_uid, job->meta.uid);
 }
 
-enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret)
+static void fill(struct op *op, struct cached_job *job, const struct children *ch, struct plan_input *ret)
 {
-	struct children *ch = cache_children(&op->cache, job->meta.uid);
 	const struct pod **pods;
 	const struct service **services;
 
-	if (ask_doubted(op, job, ch))
-		return GATHER_ASK;
-	open_job(op, job);
-	refresh(op, job);
-	if (job->leave_alone)
-		return GATHER_LEAVE;
-	if (ask_missing(op, job, ch))
-		return GATHER_ASK;
 	*ret = (struct plan_input){
 		.job = job->parsed ? kind_job(job->parsed) : job->bare,
 		.record = job->record,
@@ -154,17 +145,41 @@ enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *r
 		.now = op->now,
 		.status_written = job->status_written,
 	};
-	if (ch) {
-		pods = arena_raw(&op->arena, ch->n_pods * sizeof(*pods));
-		services = arena_raw(&op->arena, ch->n_services * sizeof(*services));
-		for (struct cached_pod *p = ch->pods; p; p = p->next)
-			if (owns(job, &p->pod->meta))
-				pods[ret->n_pods++] = p->pod;
-		for (struct cached_service *s = ch->services; s; s = s->next)
-			if (owns(job, &s->service->meta))
-				services[ret->n_services++] = s->service;
-		ret->pods = pods;
-		ret->services = services;
-	}
+	if (!ch)
+		return;
+	pods = arena_raw(&op->arena, ch->n_pods * sizeof(*pods));
+	services = arena_raw(&op->arena, ch->n_services * sizeof(*services));
+	for (struct cached_pod *p = ch->pods; p; p = p->next)
+		if (owns(job, &p->pod->meta))
+			pods[ret->n_pods++] = p->pod;
+	for (struct cached_service *s = ch->services; s; s = s->next)
+		if (owns(job, &s->service->meta))
+			services[ret->n_services++] = s->service;
+	ret->pods = pods;
+	ret->services = services;
+}
+
+enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret)
+{
+	struct children *ch = cache_children(&op->cache, job->meta.uid);
+
+	if (ask_doubted(op, job, ch))
+		return GATHER_ASK;
+	open_job(op, job);
+	refresh(op, job);
+	if (job->leave_alone)
+		return GATHER_LEAVE;
+	if (ask_missing(op, job, ch))
+		return GATHER_ASK;
+	fill(op, job, ch, ret);
 	return GATHERED;
+}
+
+bool gather_known(struct op *op, struct cached_job *job, struct plan_input *ret)
+{
+	open_job(op, job);
+	refresh(op, job);
+	if (!job->leave_alone)
+		fill(op, job, cache_children(&op->cache, job->meta.uid), ret);
+	return !job->leave_alone;
 }

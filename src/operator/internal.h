@@ -33,6 +33,8 @@ enum gathered {
 	GATHER_LEAVE, /* this job is left alone */
 };
 enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret);
+/* The same of what is known already, nobody is asked. False: it is left alone. */
+bool gather_known(struct op *op, struct cached_job *job, struct plan_input *ret);
 
 /* ask.c: sends a GET for what is doubted, and for what the record saw and we did not. False: nothing to ask. */
 bool ask_doubted(struct op *op, struct cached_job *job, const struct children *ch);

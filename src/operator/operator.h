@@ -47,6 +47,10 @@ struct operator_stats operator_stats(const struct op *op);
 /* How many jobs of that kind are in each phase; PHASE_NONE: those without a record. */
 void operator_phases(const struct op *op, struct str kind, size_t ret[static PHASE_COUNT]);
 
+/* For people: what is known of the jobs of that name, of whatever kind, and what the plan is now, as a JSON list
+   appended to OUT. Nothing is sent. False: there is none. */
+bool operator_debug(struct op *op, struct str ns, struct str name, struct buf *out);
+
 /* Requests in flight are forgotten. */
 void operator_free(struct op *op);
 

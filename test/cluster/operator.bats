@@ -101,6 +101,9 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
       eventually 10 event "$kind" "$reason"
     done
   done
+  job=$(tail -1 jobs.list)
+  curl -sf "127.0.0.1:$(cut -d' ' -f1 a.ports)/debug/jobs/$ns/${job#*/}" |
+    jq -e '.[0].plan | .actions == [] and .record.phase == "Succeeded"'
   metrics a >numbers
   grep -q '^dl_operator_jobs_ended_total{kind="TfJob.mlkube.io",phase="Succeeded"} 1' numbers
   grep -q '^rest_client_requests_total{code="201",method="POST"} ' numbers
@@ -224,7 +227,8 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   eventually 20 grep -q 'the kinds stay as they were: .*late.lua' a.log
   # The others, and the kind as it was, are served all the same.
   for name in mlkube.io late.example; do
-    example mlkube-tfjob/gpu | annotated fake/exit 0 | jq '.metadata.name = "again"' | sed "s/mlkube\.io/$name/" >job.json
+    example mlkube-tfjob/gpu | annotated fake/exit 0 | jq '.metadata.name = "again"' |
+      sed "s/mlkube\.io/$name/" >job.json
     kubectl -n "$ns" create -f job.json
     kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
   done

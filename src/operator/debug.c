@@ -1,0 +1,146 @@
+/* A look inside, for people: one job, what is known of it, and what the plan is. */
+#include "base/json.h"
+#include "operator/internal.h"
+
+enum { SHOWN_MAX = 200 }; /* of pods, services and actions each */
+
+static yyjson_mut_val *obj(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key)
+{
+	yyjson_mut_val *o = yyjson_mut_obj(doc);
+
+	json_mut_put(doc, to, str_c(key), o);
+	return o;
+}
+
+static yyjson_mut_val *list(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key)
+{
+	yyjson_mut_val *l = yyjson_mut_arr(doc);
+
+	json_mut_put(doc, to, str_c(key), l);
+	return l;
+}
+
+static void text(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key, struct str s)
+{
+	json_mut_put(doc, to, str_c(key), json_mut_str(doc, s));
+}
+
+static void number(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key, int64_t n)
+{
+	json_mut_put(doc, to, str_c(key), yyjson_mut_sint(doc, n));
+}
+
+static void put_time(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key, msec t)
+{
+	char buf[TIME_TEXT];
+
+	if (t && t != NEVER)
+		text(doc, to, key, str_c(time_format(t, buf)));
+}
+
+static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_input *in)
+{
+	static const char *const phases[] = {
+		[POD_PENDING] = "Pending", [POD_RUNNING] = "Running", [POD_SUCCEEDED] = "Succeeded",
+		[POD_FAILED] = "Failed",   [POD_UNKNOWN] = "Unknown",
+	};
+	yyjson_mut_val *l = list(doc, to, "pods");
+
+	number(doc, to, "podsKnown", (int64_t)in->n_pods);
+	for (size_t i = 0; i < MIN(in->n_pods, SHOWN_MAX); i++) {
+		const struct pod *p = in->pods[i];
+		yyjson_mut_val *o = yyjson_mut_arr_add_obj(doc, l);
+
+		text(doc, o, "name", p->meta.name);
+		text(doc, o, "role", p->role);
+		number(doc, o, "index", p->index);
+		number(doc, o, "generation", p->generation);
+		text(doc, o, "phase", str_c(phases[p->phase]));
+		if (p->node.n)
+			text(doc, o, "node", p->node);
+		put_time(doc, o, "deleted", p->meta.deleted);
+		if (p->gone)
+			json_mut_put(doc, o, STR("gone"), yyjson_mut_true(doc));
+	}
+}
+
+static void put_action(yyjson_mut_doc *doc, yyjson_mut_val *o, const struct job *job, const struct action *a)
+{
+	static const char *const types[] = {
+		[ACT_GET_NODE] = "get node",
+		[ACT_DELETE_POD] = "delete pod",
+		[ACT_DELETE_SERVICE] = "delete service",
+		[ACT_CREATE_SERVICE] = "create service",
+		[ACT_CREATE_POD] = "create pod",
+		[ACT_DELETE_JOB] = "delete job",
+	};
+
+	text(doc, o, "type", str_c(types[a->type]));
+	if (a->type == ACT_CREATE_POD || a->type == ACT_CREATE_SERVICE) {
+		text(doc, o, "role", job->roles[a->role].name);
+		number(doc, o, "index", a->index);
+		number(doc, o, "generation", a->generation);
+	} else if (a->type == ACT_GET_NODE) {
+		text(doc, o, "node", a->node);
+	} else if (a->target) {
+		text(doc, o, "name", a->target->name);
+	}
+}
+
+static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_input *in, const struct plan *plan)
+{
+	static const char *const writes[] = { [CHANGE_NONE] = "nothing",
+		                              [CHANGE_OBSERVED] = "what is observed",
+		                              [CHANGE_DURABLE] = "the record, first" };
+	yyjson_mut_val *o = obj(doc, to, "plan"), *l = list(doc, o, "actions");
+
+	text(doc, o, "write", str_c(writes[plan->write]));
+	put_time(doc, o, "wake", plan->wake);
+	number(doc, o, "actionsPlanned", (int64_t)plan->n_actions);
+	for (size_t i = 0; i < MIN(plan->n_actions, SHOWN_MAX); i++)
+		put_action(doc, yyjson_mut_arr_add_obj(doc, l), in->job, &plan->actions[i]);
+	if (plan->record)
+		json_mut_put(doc, o, STR("record"), record_write(plan->record, doc));
+}
+
+static void put_job(struct op *op, struct cached_job *job, yyjson_mut_doc *doc, yyjson_mut_val *to)
+{
+	struct plan_input in;
+	struct plan plan;
+
+	text(doc, to, "kind", job->kind);
+	text(doc, to, "namespace", job->meta.ns);
+	text(doc, to, "name", job->meta.name);
+	text(doc, to, "uid", job->meta.uid);
+	text(doc, to, "resourceVersion", job->meta.rv);
+	number(doc, to, "requestsInFlight", (int64_t)job->in_flight);
+	number(doc, to, "failuresInARow", job->item.failures);
+	put_time(doc, to, "notBefore", job->item.not_before);
+	if (job->refusal.kind != REFUSED_NOT)
+		text(doc, to, "refused", job->refusal.message);
+	if (!gather_known(op, job, &in)) {
+		json_mut_put(doc, to, STR("leftAlone"), yyjson_mut_true(doc));
+		return;
+	}
+	put_pods(doc, to, &in);
+	number(doc, to, "servicesKnown", (int64_t)in.n_services);
+	plan = plan_job(&in, &op->arena);
+	put_plan(doc, to, &in, &plan);
+}
+
+bool operator_debug(struct op *op, struct str ns, struct str name, struct buf *out)
+{
+	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *all = yyjson_mut_arr(doc);
+
+	op->now = clock_now(op->clock);
+	for (size_t i = 0; i < kinds_count(op->kinds); i++) {
+		struct cached_job *job = cache_job(&op->cache, kinds_at(op->kinds, i)->id, ns, name);
+
+		if (job)
+			put_job(op, job, doc, yyjson_mut_arr_add_obj(doc, all));
+	}
+	json_write(all, out);
+	arena_reset(&op->arena);
+	return yyjson_mut_arr_size(all) > 0;
+}
