@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
-.PHONY: all help run test test-cluster bench fuzz coverage soak lint format install clean
+.PHONY: all help run test test-cluster bench bench-cluster fuzz coverage soak lint format install clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -25,6 +25,11 @@ bench: ## measure speed, beside the targets
 	@scripts/deps.sh
 	@scripts/build.sh build-bench --buildtype=release
 	@build-bench/test/bench/bench build-bench/dljob
+
+bench-cluster: ## measure the operator on a real API server, beside a plain load generator (half an hour)
+	@scripts/deps.sh
+	@TARGETS="dl-operator test/bench-cluster/replay" scripts/build.sh build-bench --buildtype=release
+	@test/bench-cluster/run --build build-bench
 
 fuzz: ## run the fuzzers, a minute each (what they find: build-fuzz/found)
 	@scripts/deps.sh --lint
