@@ -121,10 +121,14 @@ void program_call_event(struct program *p, uint64_t id, const struct api_call *c
 
 void program_calls_drop(struct program *p)
 {
-	while (p->calls) {
+	struct program_call *c = p->calls, *next;
+
+	p->calls = NULL;
+	for (; c; c = next) {
+		next = c->next;
 		/* As if the server had not answered. */
-		if (p->calls->purpose == CALL_LEASE && p->lease)
+		if (c->purpose == CALL_LEASE && p->lease)
 			lease_answer(p->lease, loop_now(p->loop), 0, NULL);
-		forget(p->calls);
+		free(c);
 	}
 }

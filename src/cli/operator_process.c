@@ -7,16 +7,16 @@
 
 static uint64_t count_fds(void)
 {
-	DIR *d = opendir("/proc/self/fd");
-	uint64_t n = 0;
+	struct dirent **list;
+	int n = scandir("/proc/self/fd", &list, NULL, NULL);
 
-	if (!d)
+	if (n < 0)
 		return 0;
-	while (readdir(d))
-		n++;
-	closedir(d);
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
 	/* ".", ".." and the folder itself. */
-	return n > 3 ? n - 3 : 0;
+	return n > 3 ? (uint64_t)n - 3 : 0;
 }
 
 /* Seconds since 1970 at which the machine started. */
@@ -29,33 +29,44 @@ static double boot_time(void)
 	return (double)(now.tv_sec - up.tv_sec) + (double)(now.tv_nsec - up.tv_nsec) / 1e9;
 }
 
-/* utime, stime, starttime, vsize and rss are the fields 14, 15, 22, 23 and 24; the name may hold blanks, so the
-   count begins behind its last parenthesis. */
-static void read_stat(struct metrics_process *ret)
+/* The fields of proc(5), counted from the state, which stands behind the name. */
+enum { STAT_UTIME = 11, STAT_STIME = 12, STAT_START = 19, STAT_SIZE = 20, STAT_RSS = 21, STAT_FIELDS = 22 };
+
+static bool stat_fields(int64_t ret[static STAT_FIELDS])
 {
 	FILE *f = fopen("/proc/self/stat", "re");
-	unsigned long long utime = 0, stime = 0, start = 0, size = 0;
-	double ticks = (double)sysconf(_SC_CLK_TCK);
-	long long rss = 0;
 	char text[1024];
 	const char *p;
+	struct str rest, field;
 	size_t n;
 
 	if (!f)
-		return;
+		return false;
 	n = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
 	text[n] = '\0';
+	/* The name may hold blanks and parentheses. */
 	p = strrchr(text, ')');
-	if (!p || ticks <= 0 ||
-	    sscanf(p + 1,
-	           " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %llu %lld",
-	           &utime, &stime, &start, &size, &rss) != 5)
+	if (!p || p[1] != ' ')
+		return false;
+	rest = str_c(p + 2);
+	for (size_t i = 0; i < STAT_FIELDS; i++)
+		if (!str_next(&rest, ' ', &field) || (i > 0 && !str_int(field, &ret[i])))
+			return false;
+	return true;
+}
+
+static void read_stat(struct metrics_process *ret)
+{
+	double ticks = (double)sysconf(_SC_CLK_TCK);
+	int64_t fields[STAT_FIELDS];
+
+	if (!stat_fields(fields) || ticks <= 0)
 		return;
-	ret->cpu_seconds = (double)(utime + stime) / ticks;
-	ret->start_seconds = boot_time() + (double)start / ticks;
-	ret->virtual_size = size;
-	ret->resident = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE);
+	ret->cpu_seconds = (double)(fields[STAT_UTIME] + fields[STAT_STIME]) / ticks;
+	ret->start_seconds = boot_time() + (double)fields[STAT_START] / ticks;
+	ret->virtual_size = (uint64_t)fields[STAT_SIZE];
+	ret->resident = (uint64_t)fields[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 struct metrics_process process_numbers(void)

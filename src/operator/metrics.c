@@ -102,7 +102,7 @@ void metrics_call(struct metrics *m, enum verb verb, int code, msec took)
 
 	histogram_add(&m->latency[verb], took);
 	while (i < m->n_requests &&
-	       (strcmp(methods[m->requests[i].verb], methods[verb]) || m->requests[i].code != code))
+	       (strcmp(methods[m->requests[i].verb], methods[verb]) != 0 || m->requests[i].code != code))
 		i++;
 	if (i == CODES_MAX)
 		return;

@@ -239,6 +239,29 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kubectl delete crd tfjobs.late.example
 }
 
+@test "one namespace: its jobs are served, the others' are not" {
+  kubectl create namespace "$ns-other"
+  example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
+  kubectl -n "$ns-other" create -f job.json
+  operator a --namespace="$ns"
+  ready a
+  grep -q 'failed nodes are not noticed' a.log
+  kubectl -n "$ns" create -f job.json
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  [ -z "$(kubectl -n "$ns-other" get pods -o name)" ]
+  kubectl delete namespace "$ns-other" --wait=false
+}
+
+@test "a server that is not there is waited for" {
+  kubectl config view --raw --flatten | sed "s|server: .*|server: https://127.0.0.1:$(free_port)|" >nobody.yaml
+  operator a --kubeconfig=nobody.yaml
+  eventually 10 grep -q 'no answer' a.log
+  eventually 10 probe a /healthz
+  refused '503' curl -sSf "127.0.0.1:$(cut -d' ' -f2 a.ports)/readyz"
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+}
+
 @test "a wrong flag or file: one line, exit 2" {
   wrong() {
     local what=$1 rc=0
