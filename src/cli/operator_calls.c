@@ -36,10 +36,12 @@ static void forget(struct program_call *c)
 static void lease_answered(struct program *p, const struct outcome *o, yyjson_val *answer)
 {
 	/* 404 and 409 are how one finds out. */
-	if (o->code >= 400 && o->code != 404 && o->code != 409)
+	bool trouble = !o->code || (o->code >= 400 && o->code != 404 && o->code != 409);
+	char text[32];
+
+	snprintf(text, sizeof(text), "lease %d", o->code);
+	if (trouble && program_news(p, text))
 		log_warn(FIELDS(F_INT("code", o->code)), "lease: %.*s", STR_F(o->message));
-	else if (!o->code)
-		log_warn(NO_FIELDS, "lease: no answer: %.*s", STR_F(o->message));
 	lease_answer(p->lease, loop_now(p->loop), o->code, answer);
 }
 

@@ -30,21 +30,30 @@ static void on_wake(void *cookie)
 	program_wake(cookie);
 }
 
-/* A watch that fails again and again is logged once a minute. */
+bool program_news(struct program *p, const char *trouble)
+{
+	uint64_t hash = str_hash(str_c(trouble));
+	size_t i = hash % ARRAY_LEN(p->said);
+	msec now = loop_now(p->loop);
+
+	if (p->said[i].hash == hash && now < p->said[i].at + trouble_again)
+		return false;
+	p->said[i].hash = hash;
+	p->said[i].at = now;
+	return true;
+}
+
 static void on_trouble(void *cookie, enum resource resource, struct str kind, int code, struct str message)
 {
 	static const char *const names[] = {
 		[RES_JOB] = "jobs", [RES_POD] = "pods", [RES_SERVICE] = "services", [RES_NODE] = "nodes"
 	};
 	struct program *p = cookie;
-	char text[sizeof(p->trouble_text)];
-	msec now = loop_now(p->loop);
+	char text[512];
 
 	snprintf(text, sizeof(text), "%s %.*s %d", names[resource], STR_F(kind), code);
-	if (!strcmp(text, p->trouble_text) && now < p->trouble_at + trouble_again)
+	if (!program_news(p, text))
 		return;
-	memcpy(p->trouble_text, text, sizeof(text));
-	p->trouble_at = now;
 	log_warn(FIELDS(F_STR("resource", str_c(names[resource])), F_STR("kind", kind), F_INT("code", code)),
 	         "cannot be watched: %.*s", STR_F(message));
 }

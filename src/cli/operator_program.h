@@ -61,14 +61,18 @@ struct program {
 	struct kinds *next_kinds; /* RELOADING: the ones to come */
 	msec look_at;             /* something in the folders has changed: look then; NEVER: nothing has */
 	bool reloaded;
-	struct str trouble; /* the last one that was logged, and when */
-	msec trouble_at;
-	char trouble_text[512];
+	struct {
+		uint64_t hash;
+		msec at;
+	} said[64]; /* troubles that were logged */
 	int status; /* to exit with */
 };
 
 /* Runs until a signal ends it, or (only_crds) the definitions are done. Returns the exit status. */
 int program_run(const struct operator_flags *f, bool only_crds);
+
+/* Is this trouble worth a line: was it not logged within the last minute? */
+bool program_news(struct program *p, const char *trouble);
 
 /* A step soon. */
 void program_wake(struct program *p);
