@@ -61,7 +61,7 @@ write_start_scripts() {
     --service-account-key-file="$pki/service-accounts.pub" \
     --service-account-signing-key-file="$pki/service-accounts.key" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=OwnerReferencesPermissionEnforcement \
-    --audit-policy-file="$here/audit-policy.yaml" --audit-log-path="$dir/audit.log" \
+    --audit-policy-file="${CLUSTER_AUDIT_POLICY:-$here/audit-policy.yaml}" --audit-log-path="$dir/audit.log" \
     --shutdown-delay-duration=0s --shutdown-watch-termination-grace-period=1s
 
   start_script "$dir" kube-controller-manager --kubeconfig="$dir/config/kube-controller-manager.kubeconfig" \
@@ -73,7 +73,7 @@ write_start_scripts() {
     --bind-address=127.0.0.1 --secure-port="$port_scheduler" --leader-elect=false \
     --kube-api-qps=500 --kube-api-burst=1000
 
-  start_script "$dir" kwok --kubeconfig="$dir/config/kwok.kubeconfig" --config="$here/stages.yaml" \
+  start_script "$dir" kwok --kubeconfig="$dir/config/kwok.kubeconfig" --config="${CLUSTER_STAGES:-$here/stages.yaml}" \
     --manage-all-nodes=false --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
     --node-lease-duration-seconds=40 --server-address="127.0.0.1:$port_kwok" --node-ip=10.244.0.1 --cidr=10.244.0.0/16
 }
