@@ -26,7 +26,7 @@ bench: ## measure speed, beside the targets
 	@scripts/build.sh build-bench --buildtype=release
 	@build-bench/test/bench/bench build-bench/dljob
 
-bench-cluster: ## measure the operator on a real API server, beside a plain load generator (half an hour)
+bench-cluster: ## measure the operator on a real API server, beside a plain load generator (ten minutes)
 	@scripts/deps.sh
 	@TARGETS="dl-operator test/bench-cluster/replay" scripts/build.sh build-bench --buildtype=release
 	@test/bench-cluster/run --build build-bench

@@ -57,8 +57,8 @@ class Cluster:
                 for path in self.job_paths(jobs) for j in self.call("GET", path)["items"]}
 
     def wipe(self, jobs):
-        """The jobs and their children; nothing is left when it returns."""
-        for path in [*self.job_paths(jobs), *CHILDREN]:
+        """The jobs, their children and events; nothing is left when it returns."""
+        for path in [*self.job_paths(jobs), *CHILDREN, f"/api/v1/namespaces/{NAMESPACE}/events"]:
             while self.call("GET", path + "?limit=1")["items"]:
                 self.call("DELETE", path + "?gracePeriodSeconds=0")
 

@@ -45,7 +45,7 @@ class Recorder:
                 self.requests.append((method, path, headers.get("content-type", "application/json"), body))
                 up_writer.write(head + body)
                 await up_writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             back.cancel()
