@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
-.PHONY: all help run test test-cluster bench bench-cluster fuzz coverage soak soak-cluster lint format install clean
+.PHONY: all help run test test-api test-cluster bench bench-cluster fuzz coverage soak soak-cluster lint format install clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -17,6 +17,9 @@ run: all ## show what an example job would start (EXAMPLE=file)
 test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
+
+test-api: all ## what a real API server says to definitions, jobs and children (a part of test-cluster)
+	@scripts/test-cluster.sh $(addprefix test/cluster/,bench.bats children.bats crds.bats jobs.bats kube-deps.bats)
 
 test-cluster: all ## tests on a real Kubernetes control plane, started for them (the first time builds it)
 	@scripts/test-cluster.sh

@@ -5,8 +5,15 @@ load helpers
 
 : "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
 
+# What other files left would be served as well, and hold nodes and their ports.
 setup_file() {
   install_crds
+  kubectl delete dljobs --all --all-namespaces
+  eventually 60 no_pods
+}
+
+no_pods() {
+  [ -z "$(kubectl get pods --all-namespaces -o name)" ]
 }
 
 # What a failed test left would be in the way of the others.
@@ -130,7 +137,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   }
   eventually 30 renewed
   eventually 30 phase "$job" Running
-  [ "$(kubectl -n "$ns" get "$job" -o jsonpath='{.status.dlOperator.restarts}')" = 1 ]
+  kubectl -n "$ns" get "$job" -o jsonpath='{.status.dlOperator}' | jq -e '.restarts == 1'
   eventually 10 event TFJob Restarting
 }
 
@@ -209,7 +216,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kubectl get crd tfjobs.gone.example
   kill -TERM "$(cat a.pid)"
   ended a 0
-  refused 'not found' kubectl get crd tfjobs.gone.example
+  eventually 30 refused 'not found' kubectl get crd tfjobs.gone.example
 }
 
 @test "kinds that are added, spoilt and mended while it runs" {
