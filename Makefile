@@ -5,7 +5,8 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
-.PHONY: all help run test test-api test-cluster bench bench-cluster fuzz coverage soak soak-cluster lint format install clean
+.PHONY: all help run test test-api test-cluster bench bench-cluster
+.PHONY: fuzz coverage soak soak-cluster lint format install clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -52,7 +53,7 @@ coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 soak: all ## run the simulator with ever new seeds until stopped
 	@$(BUILD)/dl-sim --soak
 
-soak-cluster: all ## a real API server while operators are killed, cut off and misled (half an hour; the network needs root)
+soak-cluster: all ## kill, cut off and mislead operators on a real API server (half an hour; needs root)
 	@test/cluster-soak/run
 
 lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
