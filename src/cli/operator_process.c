@@ -8,7 +8,7 @@
 static uint64_t count_fds(void)
 {
 	struct dirent **list;
-	int n = scandir("/proc/self/fd", &list, NULL, NULL);
+	int n = scandir("/proc/self/fd", &list, NULL, alphasort);
 
 	if (n < 0)
 		return 0;

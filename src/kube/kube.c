@@ -341,10 +341,12 @@ void kube_free(struct kube *k)
 	for (size_t i = 0; i < k->n_feeds; i++)
 		feed_free(k->feeds[i]);
 	free(k->feeds);
-	while (k->calls) {
-		if (k->calls->http)
-			http_cancel(k->calls->http);
-		call_free(k->calls);
+	for (struct call *c = k->calls, *later; c; c = later) {
+		later = c->next;
+		if (c->http)
+			http_cancel(c->http);
+		arena_release(&c->arena);
+		free(c);
 	}
 	http_client_free(k->calls_pool);
 	http_client_free(k->watch_pool);
