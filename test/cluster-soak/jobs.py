@@ -113,16 +113,13 @@ def check_children(jobs, ns):
     check(not services, f"no service is left {[s['metadata']['name'] for s in services[:5]]}")
 
 
-def check_pods(ns, late=0):
-    """The reply to a create may have been lost for the audit log, too: the kubelet has seen what was made. A
-    create that is late by a whole lease may bring a pod back whose job has ended since; check_children says
-    that it was deleted again. LATE is how many of these there were."""
+def check_pods(ns):
+    """The reply to a create may have been lost for the audit log, too: the kubelet has seen what was made."""
     with PODS.open() as f:
         made = collections.Counter(tuple(o[k] for k in ("uid", "role", "index", "generation"))
                                    for o in map(json.loads, f) if o["namespace"] == ns)
     twice = [k for k, n in made.items() if n > 1]
-    check(made and len(twice) <= late,
-          f"{len(made)} pods made, {len(twice)} of a generation twice ({late} creates were late) {twice[:3]}")
+    check(made and not twice, f"{len(made)} pods made, none of a generation twice {twice[:3]}")
 
 
 def check_audit(since, ns):
