@@ -58,6 +58,14 @@ static void on_trouble(void *cookie, enum resource resource, struct str kind, in
 	         "cannot be watched: %.*s", STR_F(message));
 }
 
+static void on_certs(void *cookie, const char *problem)
+{
+	if (!problem)
+		log_info(NO_FIELDS, "certificate files have changed: new connections use them");
+	else if (program_news(cookie, problem))
+		log_warn(NO_FIELDS, "certificates stay as they are: %s", problem);
+}
+
 static void log_answer(const struct sight *s)
 {
 	static const char *const verbs[] = {
@@ -383,6 +391,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .seed = process_seed(),
 		                            .wake = on_wake,
 		                            .trouble = on_trouble,
+		                            .certs = on_certs,
 		                            .cookie = p };
 	p->options.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));
 	p->kube = kube_new(p->loop, &p->config, &p->options, e);

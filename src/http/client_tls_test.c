@@ -5,129 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "http/testing.h"
+#include "http/testing_tls.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* Two authorities; certificates for this machine's address, for a name, and of a client. */
-static const char make_certificates[] =
-	"set -e\n"
-	"new='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -x509'\n"
-	"authority() { openssl req $new -keyout $1.key -out $1.pem -subj /CN=$1; }\n"
-	"of() { ca=$1; shift; openssl req $new -CA $ca.pem -CAkey $ca.key -keyout $1.key -out $1.pem -subj /CN=$1 \\\n"
-	"  -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=$2; }\n"
-	"authority ca; authority other\n"
-	"of ca address IP:127.0.0.1\n"
-	"of ca name DNS:api.cluster.test\n"
-	"of ca client DNS:client\n"
-	"of other stranger DNS:client\n";
-
-static char scratch[64];
-
-static void must_succeed(void *cookie, const struct loop_process_result *r)
-{
-	(void)cookie;
-	if (r->exit_status)
-		BUG("openssl: %s %.*s", r->problem ? r->problem : "", STR_F(r->err));
-}
-
-static int make_scratch(void **state)
-{
-	static const char *const argv[] = { "sh", "-c", make_certificates, NULL };
-	static const struct loop_process_spec spec = { .argv = argv, .timeout = MINUTES(1), .output_max = 65536 };
-	struct loop *l = loop_new();
-	struct loop_process *p;
-
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "/tmp/dl-tls-XXXXXX");
-	assert_non_null(mkdtemp(scratch));
-	assert_int_equal(chdir(scratch), 0);
-	p = loop_process_start(l, &spec, must_succeed, NULL);
-	loop_run(l);
-	loop_process_free(p);
-	loop_free(l);
-	return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	assert_int_equal(chdir("/"), 0);
-	return nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* What openssl s_server gets beside its port. */
-static const char *const *server_argv;
-static int server_out;
-
-static void serve_tls(int listener)
-{
-	const char *argv[32] = { "openssl", "s_server", "-accept", "127.0.0.1:0", "-www" };
-	size_t n = 5;
-
-	close(listener);
-	for (size_t i = 0; server_argv[i]; i++)
-		argv[n++] = server_argv[i];
-	dup2(server_out, 1);
-	dup2(open("/dev/null", O_RDWR), 2);
-	execvp(argv[0], (char **)argv);
-	_exit(127);
-}
-
-/* Starts it; the port that it chose. */
-static int start_tls(const char *const *argv)
-{
-	char line[256];
-	size_t n = 0;
-	int out[2];
-
-	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-	server_argv = argv;
-	server_out = out[1];
-	testing_serve(serve_tls);
-	close(out[1]);
-	/* Ours is left open: the server goes on to write. */
-	while (n + 1 < sizeof(line) && read(out[0], &line[n], 1) == 1) {
-		if (line[n++] != '\n')
-			continue;
-		line[n] = 0;
-		n = 0;
-		if (strncmp(line, "ACCEPT 127.0.0.1:", 17) == 0)
-			return (int)strtol(line + 17, NULL, 10);
-	}
-	BUG("openssl s_server did not start");
-}
-
-static struct str contents(const char *name, const char *ending)
-{
-	static char kept[8][8192];
-	static size_t next;
-	char path[128];
-	char *b = kept[next++ % ARRAY_LEN(kept)];
-	FILE *f;
-	size_t n;
-
-	snprintf(path, sizeof(path), "%s.%s", name, ending);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	n = fread(b, 1, 8192, f);
-	fclose(f);
-	return (struct str){ b, n };
-}
 
 struct tls_case {
 	const char *why;
@@ -157,10 +40,10 @@ static struct http_server at(int port, const struct tls_case *c)
 	snprintf(url, sizeof(url), "https://127.0.0.1:%d", port);
 	s.url = str_c(url);
 	if (c->ca)
-		s.ca = contents(c->ca, "pem");
+		s.ca = testing_pem(c->ca, "pem");
 	if (c->client) {
-		s.cert = contents(c->client, "pem");
-		s.key = contents(c->client, "key");
+		s.cert = testing_pem(c->client, "pem");
+		s.key = testing_pem(c->client, "key");
 	}
 	return s;
 }
@@ -193,20 +76,23 @@ static void test_authorities(void **state)
 		{ .why = "another authority", .ca = "other", .problem = "certificate" },
 		{ .why = "the system's authorities", .problem = "certificate" },
 		{ .why = "another authority, not checked", .ca = "other", .insecure = true },
-		{ .why = "a name that is not its", .ca = "ca", .name = "api.cluster.test",
+		{ .why = "a name that is not its",
+		  .ca = "ca",
+		  .name = "api.cluster.test",
 		  .problem = "certificate subject name" },
 		{ .why = "a certificate that nobody asks for", .ca = "ca", .client = "client" },
 	};
 
 	(void)state;
-	try_all(start_tls(argv), cases, ARRAY_LEN(cases));
+	try_all(testing_serve_tls(argv), cases, ARRAY_LEN(cases));
 }
 
 /* The certificate of the name is shown only to who asks for that name. */
 static void test_server_name(void **state)
 {
-	static const char *const argv[] = { "-cert", "stranger.pem", "-key", "stranger.key", "-servername",
-		                            "api.cluster.test", "-cert2", "name.pem", "-key2", "name.key", NULL };
+	static const char *const argv[] = { "-cert",       "stranger.pem",     "-key",   "stranger.key",
+		                            "-servername", "api.cluster.test", "-cert2", "name.pem",
+		                            "-key2",       "name.key",         NULL };
 	static const struct tls_case cases[] = {
 		{ .why = "without the name", .ca = "ca", .problem = "certificate" },
 		{ .why = "with the name", .ca = "ca", .name = "api.cluster.test" },
@@ -214,13 +100,13 @@ static void test_server_name(void **state)
 	};
 
 	(void)state;
-	try_all(start_tls(argv), cases, ARRAY_LEN(cases));
+	try_all(testing_serve_tls(argv), cases, ARRAY_LEN(cases));
 }
 
 static void test_client_certificate(void **state)
 {
-	static const char *const argv[] = { "-cert",   "address.pem", "-key",    "address.key",          "-CAfile",
-		                            "ca.pem", "-Verify",     "1",       "-verify_return_error", NULL };
+	static const char *const argv[] = { "-cert",  "address.pem", "-key", "address.key",          "-CAfile",
+		                            "ca.pem", "-Verify",     "1",    "-verify_return_error", NULL };
 	/* With TLS 1.3 the server refuses after the client has begun to speak; what is heard of that differs. */
 	static const struct tls_case cases[] = {
 		{ .why = "without a certificate", .ca = "ca", .problem = "", .sent = true },
@@ -229,14 +115,14 @@ static void test_client_certificate(void **state)
 	};
 
 	(void)state;
-	try_all(start_tls(argv), cases, ARRAY_LEN(cases));
+	try_all(testing_serve_tls(argv), cases, ARRAY_LEN(cases));
 }
 
 static void test_refresh_with_another_authority(void **state)
 {
 	static const char *const argv[] = { "-cert", "address.pem", "-key", "address.key", NULL };
 	static const struct tls_case wrong = { .ca = "other" }, right = { .ca = "ca" };
-	int port = start_tls(argv);
+	int port = testing_serve_tls(argv);
 	struct http_server s = at(port, &wrong);
 	struct err e = ERR_INIT;
 	struct fetch f;
@@ -258,7 +144,7 @@ static void test_broken_pem(void **state)
 	static const char *const argv[] = { "-cert", "address.pem", "-key", "address.key", NULL };
 	static const struct tls_case well = { .ca = "ca", .client = "client" };
 	static const struct str broken = STR_INIT("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
-	int port = start_tls(argv);
+	int port = testing_serve_tls(argv);
 	struct http_server s[3];
 
 	(void)state;
@@ -310,7 +196,7 @@ static void test_wrong_scheme(void **state)
 	assert_true(f.never_sent);
 	fetch_release(&f);
 	http_client_free(testing_client);
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d", start_tls(argv));
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", testing_serve_tls(argv));
 	f = ask(&(struct http_server){ .url = str_c(url), .proxy = STR("-") });
 	assert_int_equal(f.status, 0);
 	assert_false(f.never_sent);
@@ -384,7 +270,7 @@ static void test_through_a_proxy(void **state)
 {
 	static const char *const argv[] = { "-cert", "address.pem", "-key", "address.key", NULL };
 	static const struct tls_case right = { .ca = "ca" };
-	struct http_server s = at(start_tls(argv), &right);
+	struct http_server s = at(testing_serve_tls(argv), &right);
 	char proxy[64];
 	struct fetch f;
 
@@ -415,15 +301,11 @@ static void test_through_a_proxy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_authorities),
-		TEST(test_server_name),
-		TEST(test_client_certificate),
-		TEST(test_refresh_with_another_authority),
-		TEST(test_broken_pem),
-		TEST(test_wrong_scheme),
-		TEST(test_host_header),
-		TEST(test_through_a_proxy),
+		TEST(test_authorities),        TEST(test_server_name),
+		TEST(test_client_certificate), TEST(test_refresh_with_another_authority),
+		TEST(test_broken_pem),         TEST(test_wrong_scheme),
+		TEST(test_host_header),        TEST(test_through_a_proxy),
 	};
 
-	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+	return cmocka_run_group_tests(tests, testing_certificates, testing_remove_certificates);
 }

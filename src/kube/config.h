@@ -24,7 +24,8 @@ struct kube_config {
 	struct str context;        /* for messages; "in-cluster" */
 	struct str token;          /* as it stands; what TOKEN_FILE holds comes before it */
 	struct str token_file;     /* read anew every minute, and at once on 401 */
-	struct str ca_file;        /* in-cluster: read anew with the token */
+	/* Where the server's certificates come from, if these are files: read anew every minute (certs.h). */
+	struct str ca_file, cert_file, key_file;
 	struct str username, password;
 	struct kube_exec exec; /* command empty: none; token and username come before it */
 };

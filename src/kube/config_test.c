@@ -121,7 +121,9 @@ static void test_everything(void **state)
 	same(c.context, "c");
 	same(c.token, "secret");
 	same(c.token_file, "/k/../t/token");
-	same(c.ca_file, "");
+	same(c.ca_file, "/k/ca.pem");
+	same(c.cert_file, "");
+	same(c.key_file, "/abs/key.pem");
 }
 
 static void test_insecure_and_password(void **state)

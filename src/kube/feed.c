@@ -98,6 +98,8 @@ static void stream_done(void *cookie, const struct http_answer *a)
 
 	f->call = NULL;
 	f->busy = false;
+	if (!a->status || a->status == 401)
+		kube_certs_doubt(f->config.certs);
 	hand_begin(f);
 	watch_ended(f->machine, &(struct watch_end){ .status = a->status,
 	                                             .body = a->status ? a->body : str_c(a->problem),

@@ -3,6 +3,7 @@
 #define KUBE_FEED_H
 
 #include "kube/auth.h"
+#include "kube/certs.h"
 #include "kube/inbox.h"
 #include "kube/watch.h"
 
@@ -12,6 +13,7 @@ struct feed_config {
 	struct loop *loop;
 	struct http_client *pool;
 	struct kube_auth *auth;
+	struct kube_certs *certs;
 	struct inbox *inbox;
 	enum resource resource;
 	struct str kind; /* RES_JOB; must live as long as the feed */

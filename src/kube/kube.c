@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/rng.h"
+#include "kube/certs.h"
 #include "kube/decode.h"
 #include "kube/feed.h"
 #include "kube/inbox.h"
@@ -27,6 +28,7 @@ struct kube {
 	struct kube_config config;
 	struct kube_options options;
 	struct kube_auth *auth;
+	struct kube_certs *certs;
 	struct http_client *calls_pool, *watch_pool;
 	struct inbox inbox;
 	struct pace pace;
@@ -151,6 +153,8 @@ static void call_done(void *cookie, const struct http_answer *a)
 	struct call *c = cookie;
 
 	c->http = NULL;
+	if (!a->status || a->status == 401)
+		kube_certs_doubt(c->kube->certs);
 	/* A token that has expired: nothing was done, so it can be sent again with a new one. */
 	if (a->status == 401 && ++c->tries < TRIES) {
 		kube_auth_refused(c->kube->auth);
@@ -289,6 +293,7 @@ static void add_feed(struct kube *k, enum resource resource, const struct kube_k
 		.loop = k->loop,
 		.pool = k->watch_pool,
 		.auth = k->auth,
+		.certs = k->certs,
 		.inbox = &k->inbox,
 		.resource = resource,
 		.kind = kind ? kind->id : STR_NONE,
@@ -306,6 +311,13 @@ static void add_feed(struct kube *k, enum resource resource, const struct kube_k
 	feed_go_on(k->feeds[k->n_feeds - 1]);
 }
 
+static bool use_certs(void *cookie, const struct http_server *s, struct err *e)
+{
+	struct kube *k = cookie;
+
+	return http_client_refresh(k->calls_pool, s, e) && http_client_refresh(k->watch_pool, s, e);
+}
+
 struct kube *kube_new(struct loop *l, const struct kube_config *c, const struct kube_options *o, struct err *e)
 {
 	struct kube *k = xcalloc(1, sizeof(*k));
@@ -321,6 +333,12 @@ struct kube *kube_new(struct loop *l, const struct kube_config *c, const struct 
 	inbox_init(&k->inbox);
 	k->pace_timer = loop_timer_new(l, send_waiting, k);
 	k->auth = kube_auth_new(l, &k->config, auth_ready, k);
+	k->certs = kube_certs_new(&(struct kube_certs_config){ .loop = l,
+	                                                       .config = &k->config,
+	                                                       .use = use_certs,
+	                                                       .told = o->certs,
+	                                                       .cookie = k,
+	                                                       .told_cookie = o->cookie });
 	k->calls_pool = http_client_new(l, &k->config.server, o->connections, e);
 	k->watch_pool = k->calls_pool ? http_client_new(l, &k->config.server, WATCHES_MAX, e) : NULL;
 	if (!k->watch_pool) {
@@ -351,6 +369,7 @@ void kube_free(struct kube *k)
 	http_client_free(k->calls_pool);
 	http_client_free(k->watch_pool);
 	kube_auth_free(k->auth);
+	kube_certs_free(k->certs);
 	loop_timer_free(k->pace_timer);
 	inbox_release(&k->inbox);
 	arena_release(&k->kinds_arena);

@@ -27,6 +27,8 @@ struct kube_options {
 	void (*wake)(void *cookie);
 	/* A list or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
 	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
+	/* Certificate files have changed and are in use, or (PROBLEM) could not be. May be NULL. */
+	void (*certs)(void *cookie, const char *problem);
 	void *cookie;
 };
 

@@ -103,14 +103,15 @@ static bool has_pem(struct str s)
 	return !str_empty(s) && memmem(s.p, s.n, "-----BEGIN ", 11);
 }
 
-/* Certificates and keys: KEY-data in base64, before the file that KEY names. */
-static bool get_pem(struct str *ret, const struct sources *s, const struct entry *en, const char *key, struct err *e)
+/* Certificates and keys: KEY-data in base64, before the file that KEY names. *FILE: its path, if it is one. */
+static bool get_pem(struct str *ret, struct str *file, const struct sources *s, const struct entry *en, const char *key,
+                    struct err *e)
 {
 	struct str data_key = arena_printf(s->a, "%s-data", key), data, path;
 	struct buf b = BUF_INIT(KUBE_FILE_MAX);
 	bool ok;
 
-	*ret = STR_NONE;
+	*ret = *file = STR_NONE;
 	if (!get_text(&data, en, data_key.p, s->a, e) || !get_path(&path, en, key, s->a, e))
 		return false;
 	if (!str_empty(data)) {
@@ -123,6 +124,7 @@ static bool get_pem(struct str *ret, const struct sources *s, const struct entry
 	}
 	if (str_empty(path))
 		return true;
+	*file = path;
 	if (!read_named(ret, s, en, key, path, e))
 		return false;
 	return has_pem(*ret) || err_set(e, ERR_INVALID, "%.*s: %.*s.%s: %s holds no PEM", STR_F(en->from->path),
@@ -208,7 +210,8 @@ static bool read_cluster(struct kube_config *ret, const struct sources *s, const
 	struct str url;
 	bool tls;
 
-	if (!get_text(&url, en, "server", s->a, e) || !get_pem(&to->ca, s, en, "certificate-authority", e) ||
+	if (!get_text(&url, en, "server", s->a, e) ||
+	    !get_pem(&to->ca, &ret->ca_file, s, en, "certificate-authority", e) ||
 	    !get_text(&to->tls_server_name, en, "tls-server-name", s->a, e) ||
 	    !get_bool(&to->insecure, en, "insecure-skip-tls-verify", e) ||
 	    !get_text(&to->proxy, en, "proxy-url", s->a, e))
@@ -337,9 +340,10 @@ static bool read_token(struct kube_config *ret, const struct sources *s, const s
 static bool read_user(struct kube_config *ret, const struct sources *s, const struct entry *en, struct err *e)
 {
 	if (!check_unknown(en, e) || !read_token(ret, s, en, e) ||
-	    !get_pem(&ret->server.cert, s, en, "client-certificate", e) ||
-	    !get_pem(&ret->server.key, s, en, "client-key", e) || !get_text(&ret->username, en, "username", s->a, e) ||
-	    !get_text(&ret->password, en, "password", s->a, e) || !read_exec(&ret->exec, s, en, e))
+	    !get_pem(&ret->server.cert, &ret->cert_file, s, en, "client-certificate", e) ||
+	    !get_pem(&ret->server.key, &ret->key_file, s, en, "client-key", e) ||
+	    !get_text(&ret->username, en, "username", s->a, e) || !get_text(&ret->password, en, "password", s->a, e) ||
+	    !read_exec(&ret->exec, s, en, e))
 		return false;
 	if (!str_empty(ret->server.cert) && str_empty(ret->server.key))
 		return wrong(en, "client-key", "is missing beside client-certificate", e);
