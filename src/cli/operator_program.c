@@ -58,6 +58,13 @@ static void on_trouble(void *cookie, enum resource resource, struct str kind, in
 	         "cannot be watched: %.*s", STR_F(message));
 }
 
+static void on_asked(void *cookie, bool watch, int code, msec took)
+{
+	struct program *p = cookie;
+
+	metrics_feed(p->metrics, watch, code, took);
+}
+
 static void on_certs(void *cookie, const char *problem)
 {
 	if (!problem)
@@ -391,6 +398,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .seed = process_seed(),
 		                            .wake = on_wake,
 		                            .trouble = on_trouble,
+		                            .asked = on_asked,
 		                            .certs = on_certs,
 		                            .cookie = p };
 	p->options.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));

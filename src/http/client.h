@@ -17,7 +17,7 @@ struct http_server {
 	struct str tls_server_name; /* for SNI and the check of the certificate; empty: the URL's */
 	struct str proxy;           /* empty: what the environment says; "-": none */
 	struct str user_agent;
-	bool insecure;              /* do not check the certificate */
+	bool insecure; /* do not check the certificate */
 };
 
 struct http_client;
@@ -38,11 +38,12 @@ struct http_answer {
 	struct str body;     /* the whole of it; empty for a streamed 2xx one */
 	msec retry_after;    /* from the header, at most a day; 0: none */
 	msec took;           /* since http_send(), waiting included */
+	msec began;          /* … until its first line; as `took` if none came */
 };
 
 struct http_request {
 	enum http_method method;
-	struct str path;          /* with its query; begins with "/" */
+	struct str path; /* with its query; begins with "/" */
 	struct str body;
 	struct str content_type;  /* of the body; empty: application/json */
 	struct str accept;        /* empty: application/json */

@@ -25,6 +25,7 @@ struct http_call {
 	struct http_pool *pool; /* where it is active */
 	void *easy;
 	msec began, last_byte;
+	msec answered; /* when the status line came */
 	size_t header_bytes;
 	unsigned attempts; /* how often a connection was ready and the request about to go out */
 	int status;        /* of the answer's status line, as soon as it is there */

@@ -36,6 +36,7 @@ static size_t on_header(char *text, size_t size, size_t n, void *cookie)
 	if (str_has_prefix((struct str){ text, size * n }, STR("HTTP/"))) {
 		curl_easy_getinfo(easy->curl, CURLINFO_RESPONSE_CODE, &status);
 		call->status = (int)status;
+		call->answered = call->last_byte;
 	}
 	return size * n;
 }

@@ -162,8 +162,7 @@ static void test_retry_after(void **state)
 		struct fetch f;
 
 		snprintf(answer, sizeof(answer),
-		         "HTTP/1.1 429 Slow\r\nRetry-After: %s\r\nContent-Length: 4\r\n\r\nslow",
-		         cases[i].value);
+		         "HTTP/1.1 429 Slow\r\nRetry-After: %s\r\nContent-Length: 4\r\n\r\nslow", cases[i].value);
 		script = answer;
 		testing_connect(testing_serve(serve_script), 1);
 		f = ask((struct http_request){ .path = STR("/") });
@@ -266,6 +265,7 @@ static void test_never_answers(void **state)
 	assert_string_equal(f.problem, "timed out");
 	assert_false(f.never_sent);
 	assert_true(f.took >= 500);
+	assert_int_equal(f.began, f.took);
 	fetch_release(&f);
 }
 
@@ -298,6 +298,7 @@ static void test_stream_stalls(void **state)
 	assert_int_equal(f.status, 200);
 	assert_string_equal(f.problem, "timed out: the server is silent");
 	assert_string_equal(f.pieces.p, "hello");
+	assert_true(f.took >= f.began + 1000);
 	fetch_release(&f);
 }
 

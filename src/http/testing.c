@@ -161,6 +161,7 @@ static void on_done(void *cookie, const struct http_answer *a)
 	f->never_sent = a->never_sent;
 	f->retry_after = a->retry_after;
 	f->took = a->took;
+	f->began = a->began;
 	snprintf(f->problem, sizeof(f->problem), "%s", a->problem ? a->problem : "");
 	f->body = (struct buf)BUF_INIT(1 << 26);
 	buf_put(&f->body, a->body);

@@ -27,9 +27,9 @@ void testing_hang(void);
 struct fetch {
 	int calls, status;
 	bool never_sent;
-	msec retry_after, took;
+	msec retry_after, took, began;
 	char problem[512];
-	struct buf body;  /* of the answer */
+	struct buf body;   /* of the answer */
 	struct buf pieces; /* of the stream */
 };
 

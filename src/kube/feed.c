@@ -95,17 +95,21 @@ static bool stream_data(void *cookie, struct str piece)
 static void stream_done(void *cookie, const struct http_answer *a)
 {
 	struct feed *f = cookie;
+	bool watch = watch_state(f->machine) == WATCH_WATCHING;
+	int code;
 
 	f->call = NULL;
 	f->busy = false;
 	if (!a->status || a->status == 401)
 		kube_certs_doubt(f->config.certs);
 	hand_begin(f);
-	watch_ended(f->machine, &(struct watch_end){ .status = a->status,
-	                                             .body = a->status ? a->body : str_c(a->problem),
-	                                             .retry_after = a->retry_after,
-	                                             .lasted = a->took });
+	code = watch_ended(f->machine, &(struct watch_end){ .status = a->status,
+	                                                    .body = a->status ? a->body : str_c(a->problem),
+	                                                    .retry_after = a->retry_after,
+	                                                    .lasted = a->took });
 	hand_end(f);
+	if (f->config.asked)
+		f->config.asked(f->config.cookie, watch, code, a->began);
 	feed_go_on(f);
 }
 

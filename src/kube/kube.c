@@ -302,6 +302,7 @@ static void add_feed(struct kube *k, enum resource resource, const struct kube_k
 		.label_selector = resource == RES_POD || resource == RES_SERVICE ? STR(LABEL_UID) : STR_NONE,
 		.wake = k->options.wake,
 		.trouble = k->options.trouble,
+		.asked = k->options.asked,
 		.cookie = k->options.cookie,
 		.seed = k->options.seed + k->n_feeds,
 	};

@@ -27,6 +27,9 @@ struct kube_options {
 	void (*wake)(void *cookie);
 	/* A list or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
 	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
+	/* For metrics: a page of a list has come, or a watch has ended; CODE: HTTP's, or that of the error which
+	   ended the watch; TOOK: until the answer began. May be NULL. */
+	void (*asked)(void *cookie, bool watch, int code, msec took);
 	/* Certificate files have changed and are in use, or (PROBLEM) could not be. May be NULL. */
 	void (*certs)(void *cookie, const char *problem);
 	void *cookie;

@@ -135,9 +135,9 @@ static inline bool data(struct bench *b, const char *text)
 	return watch_data(b->w, str_c(text));
 }
 
-static inline void ended(struct bench *b, int status, const char *body, msec lasted)
+static inline int ended(struct bench *b, int status, const char *body, msec lasted)
 {
-	watch_ended(b->w, &(struct watch_end){ .status = status, .body = str_c(body), .lasted = lasted });
+	return watch_ended(b->w, &(struct watch_end){ .status = status, .body = str_c(body), .lasted = lasted });
 }
 
 static inline void page(struct bench *b, const char *text)

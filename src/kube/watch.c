@@ -51,6 +51,7 @@ struct watch {
 	unsigned refused;  /* watches that the server answered, but not with a stream */
 	msec delay;
 	msec retry_after; /* of an ERROR event */
+	int code;         /* … its code; 0: there was none */
 };
 
 struct watch *watch_new(const struct watch_config *c, const struct watch_events *ev, struct rng rng)
@@ -129,6 +130,7 @@ struct watch_wish watch_next(struct watch *w)
 	w->busy = true;
 	w->verdict = STREAM_WELL;
 	w->retry_after = 0;
+	w->code = 0;
 	splitter_reset(&w->split);
 	arena_reset(&w->path);
 	switch (w->state) {
@@ -267,6 +269,7 @@ static bool take_error(struct watch *w, yyjson_val *status)
 	kube_decode_status(&o, status);
 	w->verdict = code == 410 ? STREAM_EXPIRED : STREAM_REFUSED;
 	w->retry_after = o.retry_after;
+	w->code = code >= 400 && code < 600 ? (int)code : 500;
 	if (code != 410)
 		trouble(w, code > 0 && code < 1000 ? (int)code : 0, o.message);
 	return false;
@@ -409,7 +412,7 @@ static void watching_ended(struct watch *w, const struct watch_end *end)
 		list_anew(w, retry_after);
 }
 
-void watch_ended(struct watch *w, const struct watch_end *end)
+int watch_ended(struct watch *w, const struct watch_end *end)
 {
 	ASSERT(w->busy && (w->state == WATCH_LISTING || w->state == WATCH_WATCHING));
 	w->busy = false;
@@ -418,6 +421,7 @@ void watch_ended(struct watch *w, const struct watch_end *end)
 	else
 		watching_ended(w, end);
 	splitter_reset(&w->split);
+	return w->code ? w->code : end->status;
 }
 
 void watch_slept(struct watch *w)

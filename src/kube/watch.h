@@ -62,8 +62,9 @@ struct watch_end {
 	msec retry_after;
 	msec lasted; /* since the request was sent */
 };
-/* LIST, WATCH: comes exactly once for each wish. */
-void watch_ended(struct watch *w, const struct watch_end *end);
+/* LIST, WATCH: comes exactly once for each wish. Returns what the server said: the status, or the code of the
+   event that ended the stream. */
+int watch_ended(struct watch *w, const struct watch_end *end);
 /* SLEEP: the delay is over. */
 void watch_slept(struct watch *w);
 

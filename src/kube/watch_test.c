@@ -273,12 +273,13 @@ static void test_stream_fails(void **state)
 	static const struct {
 		const char *text, *log;
 		bool lists;
+		int code;
 	} cases[] = {
-		{ ERROR_EVENT("410") EVENT("ADDED", "x", "1"), "", true },
-		{ EVENT("ADDED", "x", "11") ERROR_EVENT("500"), "+x 500(m) ", false },
-		{ ERROR_EVENT("\"410\""), "0(m) ", false },
-		{ ERROR_EVENT("99999999999"), "0(m) ", false },
-		{ "{\"type\":\"ERROR\",\"object\":{}}\n", "0(the watch ended with an error) ", false },
+		{ ERROR_EVENT("410") EVENT("ADDED", "x", "1"), "", true, 410 },
+		{ EVENT("ADDED", "x", "11") ERROR_EVENT("500"), "+x 500(m) ", false, 500 },
+		{ ERROR_EVENT("\"410\""), "0(m) ", false, 500 },
+		{ ERROR_EVENT("99999999999"), "0(m) ", false, 500 },
+		{ "{\"type\":\"ERROR\",\"object\":{}}\n", "0(the watch ended with an error) ", false, 500 },
 		{ "garbage\n", "0(a line of the watch is no event) ", true },
 		{ "5\n", "0(a line of the watch is no event) ", true },
 		{ "{\"type\":\"ADDED\",\"object\":5}\n", "0(a line of the watch is no event) ", true },
@@ -294,7 +295,7 @@ static void test_stream_fails(void **state)
 		to_watch(b);
 		assert_false(data(b, cases[i].text));
 		assert_false(data(b, EVENT("ADDED", "late", "99")));
-		ended(b, 200, "", MINUTES(1));
+		assert_int_equal(ended(b, 200, "", MINUTES(1)), cases[i].code ? cases[i].code : 200);
 		expect_log(b, cases[i].log);
 		expect_sleep(b);
 		if (cases[i].lists)

@@ -19,13 +19,14 @@ struct histogram {
 	int64_t sum;
 };
 
+/* Those of enum verb, and the two that only feeds send. */
+enum { LISTS = VERB_PATCH_STATUS + 1, WATCHES, VERBS };
+
 struct requests_counter {
-	enum verb verb;
+	int verb;
 	int code;
 	uint64_t n;
 };
-
-enum { VERBS = VERB_PATCH_STATUS + 1 };
 
 /* Of one kind. */
 struct kind_numbers {
@@ -45,7 +46,8 @@ struct metrics {
 
 static const char *const methods[VERBS] = {
 	[VERB_GET] = "GET",     [VERB_CREATE] = "POST",        [VERB_DELETE] = "DELETE",
-	[VERB_PATCH] = "PATCH", [VERB_PATCH_STATUS] = "PATCH",
+	[VERB_PATCH] = "PATCH", [VERB_PATCH_STATUS] = "PATCH", [LISTS] = "LIST",
+	[WATCHES] = "WATCH",
 };
 
 struct metrics *metrics_new(void)
@@ -96,7 +98,7 @@ static struct kind_numbers *numbers_of(struct metrics *m, struct str kind)
 	return k;
 }
 
-void metrics_call(struct metrics *m, enum verb verb, int code, msec took)
+static void count_request(struct metrics *m, int verb, int code, msec took)
 {
 	size_t i = 0;
 
@@ -109,6 +111,16 @@ void metrics_call(struct metrics *m, enum verb verb, int code, msec took)
 	if (i == m->n_requests)
 		m->requests[m->n_requests++] = (struct requests_counter){ verb, code, 0 };
 	m->requests[i].n++;
+}
+
+void metrics_call(struct metrics *m, enum verb verb, int code, msec took)
+{
+	count_request(m, (int)verb, code, took);
+}
+
+void metrics_feed(struct metrics *m, bool watch, int code, msec took)
+{
+	count_request(m, watch ? WATCHES : LISTS, code, took);
 }
 
 static void see_record(struct kind_numbers *k, const struct sight *s)
@@ -211,6 +223,8 @@ static void put_requests(const struct metrics *m, struct buf *out)
 		[VERB_DELETE] = "DELETE",
 		[VERB_PATCH] = "PATCH",
 		[VERB_PATCH_STATUS] = "PATCH-STATUS",
+		[LISTS] = "LIST",
+		[WATCHES] = "WATCH",
 	};
 
 	family(out, "rest_client_requests_total", "counter", "Requests to the API server, by code and method.");

@@ -15,6 +15,8 @@ void metrics_free(struct metrics *m);
 void metrics_see(struct metrics *m, const struct sight *s);
 /* A call beside the operator's own: of Leases, definitions and Events. */
 void metrics_call(struct metrics *m, enum verb verb, int code, msec took);
+/* A page of a list, or a watch. */
+void metrics_feed(struct metrics *m, bool watch, int code, msec took);
 
 /* What only the process knows. */
 struct metrics_process {

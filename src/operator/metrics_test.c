@@ -68,7 +68,13 @@ static void test_requests(void **state)
 	s.verb = VERB_PATCH_STATUS;
 	s.code = 200;
 	metrics_see(m, &s);
+	metrics_feed(m, false, 200, 4);
+	metrics_feed(m, true, 410, 5);
+	metrics_feed(m, true, 410, 5);
 	out = written(m);
+	has(&out, "\nrest_client_requests_total{code=\"200\",method=\"LIST\"} 1\n");
+	has(&out, "\nrest_client_requests_total{code=\"410\",method=\"WATCH\"} 2\n");
+	has(&out, "\nrest_client_request_duration_seconds_count{verb=\"WATCH\"} 2\n");
 	has(&out, "\nrest_client_requests_total{code=\"201\",method=\"POST\"} 2\n");
 	has(&out, "\nrest_client_requests_total{code=\"<error>\",method=\"POST\"} 1\n");
 	has(&out, "\nrest_client_requests_total{code=\"200\",method=\"PATCH\"} 2\n");

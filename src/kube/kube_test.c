@@ -1,0 +1,139 @@
+/* The client as a whole, against a small server: what its lists and watches tell. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "http/testing.h"
+#include "kube/kube.h"
+
+#include <unistd.h>
+
+/* What the server answers to whom: the first line whose beginning fits. */
+struct reply {
+	const char *path; /* of the request's head */
+	int status;
+	const char *body;
+};
+static const struct reply *replies;
+
+static void serve_replies(int listener)
+{
+	struct buf body = BUF_INIT(1 << 20);
+	char head[TESTING_HEAD];
+
+	for (;;) {
+		int fd = testing_accept(listener);
+		const struct reply *r = replies;
+
+		if (testing_read(fd, head, &body)) {
+			while (r->path && strncmp(head + 4, r->path, strlen(r->path)) != 0)
+				r++;
+			testing_answer(fd, r->path ? r->status : 404, "Connection: close\r\n",
+			               str_c(r->path ? r->body : ""));
+		}
+		close(fd);
+	}
+}
+
+#define EMPTY_LIST "{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}"
+
+struct seen {
+	struct kube *kube;
+	struct {
+		bool watch;
+		int code;
+		int n;
+	} asked[16];
+	bool (*enough)(struct seen *s);
+};
+
+static int times(const struct seen *s, bool watch, int code)
+{
+	for (size_t i = 0; i < ARRAY_LEN(s->asked) && s->asked[i].n; i++)
+		if (s->asked[i].watch == watch && s->asked[i].code == code)
+			return s->asked[i].n;
+	return 0;
+}
+
+static void look(struct seen *s)
+{
+	if (s->enough(s))
+		testing_enough();
+}
+
+static void on_wake(void *cookie)
+{
+	look(cookie);
+}
+
+static void on_asked(void *cookie, bool watch, int code, msec took)
+{
+	struct seen *s = cookie;
+	size_t i = 0;
+
+	assert_true(took >= 0);
+	while (s->asked[i].n && (s->asked[i].watch != watch || s->asked[i].code != code))
+		i++;
+	assert_true(i < ARRAY_LEN(s->asked));
+	s->asked[i].watch = watch;
+	s->asked[i].code = code;
+	s->asked[i].n++;
+	look(s);
+}
+
+/* Runs until it has seen enough. */
+static void run(struct seen *s, const struct reply *r, bool (*enough)(struct seen *s))
+{
+	struct kube_options o = {
+		.connections = 1, .request_timeout = SECONDS(50), .wake = on_wake, .asked = on_asked
+	};
+	struct kube_config c = { 0 };
+	struct err e = ERR_INIT;
+	char url[64];
+
+	replies = r;
+	s->enough = enough;
+	o.cookie = s;
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", testing_serve(serve_replies));
+	c.server = (struct http_server){ .url = str_c(url), .proxy = STR("-") };
+	s->kube = kube_new(testing_loop, &c, &o, &e);
+	assert_non_null(s->kube);
+	testing_wait(1);
+	kube_free(s->kube);
+}
+
+static bool both_watches(struct seen *s)
+{
+	return times(s, true, 403) && times(s, true, 410);
+}
+
+/* Every page and every watch is counted; what an ERROR event says is what a watch came to. */
+static void test_feeds_are_counted(void **state)
+{
+	static const struct reply server[] = {
+		{ "/api/v1/pods?watch=true", 403, "{\"kind\":\"Status\",\"message\":\"no\"}" },
+		{ "/api/v1/services?watch=true", 200,
+		  "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\"}}\n" },
+		{ "/api/v1/", 200, EMPTY_LIST },
+		{ 0 },
+	};
+	struct seen s = { 0 };
+
+	(void)state;
+	run(&s, server, both_watches);
+	assert_true(times(&s, false, 200) >= 2);
+	assert_int_equal(times(&s, true, 200), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, testing_setup, testing_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_feeds_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
