@@ -111,17 +111,30 @@ static void read_fields(void *to, const struct field *f, size_t n, yyjson_val *o
 }
 #define READ(to, fields, obj, a) read_fields((to), (fields), ARRAY_LEN(fields), (obj), (a))
 
-static struct str owner_of(yyjson_val *metadata, struct arena *a)
+static struct str kind_and_name(yyjson_val *owner, struct arena *a)
+{
+	struct str kind = json_str(json_get(owner, "kind")), name = json_str(json_get(owner, "name"));
+	char *text = arena_raw(a, kind.n + name.n + 1);
+
+	memcpy(text, str_text(kind), kind.n);
+	text[kind.n] = '/';
+	memcpy(text + kind.n + 1, str_text(name), name.n);
+	return (struct str){ text, kind.n + name.n + 1 };
+}
+
+static void read_owner(struct meta *ret, yyjson_val *metadata, struct arena *a)
 {
 	yyjson_val *owners = json_get(metadata, "ownerReferences"), *owner;
 	size_t i, max;
 
 	yyjson_arr_foreach(owners, i, max, owner)
 	{
-		if (yyjson_is_true(json_get(owner, "controller")))
-			return keep(json_str(json_get(owner, "uid")), a);
+		if (!yyjson_is_true(json_get(owner, "controller")))
+			continue;
+		ret->owner_uid = keep(json_str(json_get(owner, "uid")), a);
+		ret->owner = kind_and_name(owner, a);
+		return;
 	}
-	return STR_NONE;
 }
 
 static bool read_meta(struct meta *ret, yyjson_val *val, struct arena *a, struct err *e)
@@ -131,7 +144,7 @@ static bool read_meta(struct meta *ret, yyjson_val *val, struct arena *a, struct
 	READ(ret, meta_fields, metadata, a);
 	if (str_empty(ret->name))
 		return err_set(e, ERR_INVALID, "no object: metadata.name is missing");
-	ret->owner_uid = owner_of(metadata, a);
+	read_owner(ret, metadata, a);
 	return true;
 }
 

@@ -71,6 +71,7 @@ static void test_pod(void **state)
 	same(p.meta.uid, "6fa1d0a4-8f0a-4f0e-9f5b-0d2c4a8f0b11");
 	same(p.meta.rv, "184467");
 	same(p.meta.owner_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	same(p.meta.owner, "TfJob/mnist");
 	same_time(p.meta.created, "2026-11-15T12:00:00Z");
 	same_time(p.meta.deleted, "2026-11-15T12:10:30Z");
 	assert_int_equal(p.meta.grace, 30);
@@ -108,6 +109,7 @@ static void test_bare_pod(void **state)
 	assert_int_equal(p.n_containers, 0);
 	assert_false(p.ready);
 	same(p.meta.owner_uid, "");
+	same(p.meta.owner, "");
 }
 
 #define POD(rest) "{\"metadata\":{\"name\":\"a\"}," rest "}"

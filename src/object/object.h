@@ -21,6 +21,7 @@ struct meta {
 	struct str ns, name, uid;
 	struct str rv;        /* resourceVersion; which of two is newer only the operator's cache asks */
 	struct str owner_uid; /* of the controller that owns it; empty: nobody */
+	struct str owner;     /* its kind/name, for people; the operator's cache does not keep it */
 	msec created;
 	msec deleted;  /* deletionTimestamp; 0: nobody asked for it */
 	int32_t grace; /* deletionGracePeriodSeconds, with `deleted` */

@@ -24,6 +24,7 @@ static void pack_meta(char **at, struct meta *m)
 	m->uid = pack(at, m->uid);
 	m->rv = pack(at, m->rv);
 	m->owner_uid = pack(at, m->owner_uid);
+	m->owner = STR_NONE;
 }
 
 void copy_meta(struct meta *to, const struct meta *from, char **block)

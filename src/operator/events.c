@@ -271,7 +271,7 @@ static void see_record(struct events *v, const struct sight *s, msec now, msec w
 
 void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 {
-	static const struct what left = { "LeftAlone", true, false };
+	static const struct what left = { "LeftAlone", true, false }, taken = { "NameTaken", true, false };
 
 	switch (s->type) {
 	case SIGHT_PASS:
@@ -284,6 +284,9 @@ void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 		break;
 	case SIGHT_LEFT:
 		say(v, s, &left, s->message, now, wall);
+		break;
+	case SIGHT_TAKEN:
+		say(v, s, &taken, s->message, now, wall);
 		break;
 	}
 }

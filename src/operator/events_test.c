@@ -252,6 +252,18 @@ static void test_bounds(void **state)
 	assert_int_equal(events_dropped(b->events), 3000 - EVENTS_MAX);
 }
 
+static void test_a_name_that_is_taken(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_TAKEN);
+
+	s.message = STR("pod demo-ps-0 belongs to nobody");
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"NameTaken\",\"type\":\"Warning\"");
+	has(b, "\"message\":\"pod demo-ps-0 belongs to nobody\"");
+}
+
 static void test_a_kind_that_is_not_known(void **state)
 {
 	struct bench *b = *state;
@@ -279,6 +291,7 @@ int main(void)
 		TEST(test_refused_creates),
 		TEST(test_gives_up_in_the_end),
 		TEST(test_bounds),
+		TEST(test_a_name_that_is_taken),
 		TEST(test_a_kind_that_is_not_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ struct op {
 	struct requests requests;
 	struct arena arena; /* of one pass */
 	struct buf body;
-	msec now; /* of this step */
+	msec now;                                  /* of this step */
 	struct cached_job *open_first, *open_last; /* jobs that are kept as trees, the last used first */
 	size_t n_open;
 };
@@ -53,6 +53,7 @@ void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later
 void observe_answer(struct op *op, const struct pending *p, const struct outcome *o);
 void observe_record(struct op *op, struct cached_job *job);
 void observe_left(struct op *op, struct cached_job *job, const char *why);
+void observe_taken(struct op *op, struct cached_job *job, struct str whose);
 
 /* operator.c: looks at the job again, once nothing of it is in flight. */
 void operator_look(struct op *op, struct cached_job *job, enum urgency urgency);

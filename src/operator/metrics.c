@@ -153,6 +153,7 @@ void metrics_see(struct metrics *m, const struct sight *s)
 			see_record(k, s);
 		break;
 	case SIGHT_LEFT:
+	case SIGHT_TAKEN:
 		break;
 	}
 }

@@ -37,6 +37,11 @@ void observe_left(struct op *op, struct cached_job *job, const char *why)
 	see(op, &(struct sight){ .type = SIGHT_LEFT, .kind = job->kind, .job = &job->meta, .message = str_c(why) });
 }
 
+void observe_taken(struct op *op, struct cached_job *job, struct str whose)
+{
+	see(op, &(struct sight){ .type = SIGHT_TAKEN, .kind = job->kind, .job = &job->meta, .message = whose });
+}
+
 static struct digest digest_of(const struct record *r)
 {
 	struct digest d = { 0 };

@@ -16,6 +16,7 @@ struct seen {
 	size_t passes, failures, creates, records;
 	enum phase first_phase, last_phase;
 	msec took;
+	char taken[128];
 };
 
 static void see(void *cookie, const struct sight *s)
@@ -41,6 +42,9 @@ static void see(void *cookie, const struct sight *s)
 		assert_true(s->before->phase != s->after->phase || s->before->running != s->after->running);
 		assert_ptr_not_equal(s->record, NULL);
 		seen->last_phase = s->after->phase;
+		break;
+	case SIGHT_TAKEN:
+		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
 		break;
 	case SIGHT_LEFT:
 		fail();
@@ -119,6 +123,36 @@ static void test_tells_of_failures(void **state)
 	assert_int_equal(seen.took, 300);
 }
 
+static void test_tells_whose_a_name_is(void **state)
+{
+	struct script *s = *state;
+	struct seen seen = { 0 };
+	struct sent *t;
+	struct service svc = { .meta = { .ns = STR("ns"), .uid = STR("found"), .rv = STR("9") } };
+
+	watched(s, &seen);
+	listed(s);
+	put_job(s, "10", "", 1);
+	for (int i = 0; i < 50 && !waiting(s, VERB_CREATE, RES_SERVICE); i++)
+		status_written(s);
+	t = waiting(s, VERB_CREATE, RES_SERVICE);
+	svc.meta.name = t->r.name;
+	svc.meta.owner_uid = STR("u");
+	svc.meta.owner = STR("Deployment/web");
+	refuse(s, t, 409, "AlreadyExists");
+	assert_string_equal(seen.taken, "");
+	answer(s, waiting(s, VERB_GET, RES_SERVICE),
+	       (struct outcome){ .code = 200, .object = { RES_SERVICE, .service = &svc } });
+	assert_true(str_has_prefix(str_c(seen.taken), STR("service ")));
+	assert_non_null(strstr(seen.taken, " belongs to Deployment/web"));
+	/* The job's line says it too. */
+	status_written_if_any(s);
+	s->now += SECONDS(1);
+	run_step(s);
+	assert_non_null(waiting(s, VERB_PATCH_STATUS, RES_JOB));
+	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, seen.taken));
+}
+
 /* One who does not lead keeps what it knows fresh, and sends nothing. */
 static void test_a_standby_listens_only(void **state)
 {
@@ -148,9 +182,8 @@ static void test_a_standby_listens_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCRIPT_TEST(test_tells_of_creates_and_phases),
-		SCRIPT_TEST(test_a_record_of_before_was_told_before),
-		SCRIPT_TEST(test_tells_of_failures),
+		SCRIPT_TEST(test_tells_of_creates_and_phases), SCRIPT_TEST(test_a_record_of_before_was_told_before),
+		SCRIPT_TEST(test_tells_of_failures),           SCRIPT_TEST(test_tells_whose_a_name_is),
 		SCRIPT_TEST(test_a_standby_listens_only),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

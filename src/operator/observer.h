@@ -18,6 +18,7 @@ enum sight_type {
 	SIGHT_ANSWER, /* a request was answered */
 	SIGHT_RECORD, /* the server has a new record of the job */
 	SIGHT_LEFT,   /* the job is left alone */
+	SIGHT_TAKEN,  /* the name of a child of it belongs to somebody else */
 };
 
 struct sight {
@@ -39,7 +40,7 @@ struct sight {
 	/* RECORD */
 	const struct digest *before, *after;
 	const struct record *record;
-	/* ANSWER that is none of 2xx, LEFT */
+	/* ANSWER that is none of 2xx, LEFT, TAKEN */
 	struct str message;
 };
 

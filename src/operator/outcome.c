@@ -150,7 +150,7 @@ static void adopt(struct op *op, const struct pending *p, const struct meta *fou
 static void child_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	const struct meta *found;
-	struct str found_uid;
+	struct str found_uid, whose;
 
 	if (o->code == HTTP_NOT_FOUND) {
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
@@ -174,7 +174,9 @@ static void child_answered(struct op *op, const struct pending *p, const struct 
 		adopt(op, p, found);
 		break;
 	case CONFLICT_FOREIGN:
-		refused(op, p->job, REFUSED_FOREIGN, p->name);
+		whose = plan_taken(p->resource == RES_POD ? "pod" : "service", found, &op->arena);
+		refused(op, p->job, REFUSED_FOREIGN, whose);
+		observe_taken(op, p->job, whose);
 		break;
 	}
 }

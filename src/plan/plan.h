@@ -97,6 +97,8 @@ struct plan plan_job(const struct plan_input *in, struct arena *a);
 /* A create met AlreadyExists: what stands there under that name? */
 enum conflict { CONFLICT_OURS, CONFLICT_ADOPT, CONFLICT_FOREIGN };
 enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct str found_job_uid);
+/* FOREIGN, in words: what stands there and whose it is. NOUN: "pod", "service". */
+struct str plan_taken(const char *noun, const struct meta *found, struct arena *a);
 
 /* How the answer to a create is taken: HTTP's code and Kubernetes' reason. REFUSED_NOT: not a refusal. */
 enum refusal_kind plan_refusal(int code, struct str reason);

@@ -215,6 +215,22 @@ static void who_owns_a_name(void **state)
 	assert_int_equal(plan_conflict(STR("u1"), &m, STR("u1")), CONFLICT_FOREIGN);
 }
 
+static void taken_says_whose(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct meta m = { .name = STR("mnist-ps-0") };
+
+	(void)state;
+	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to nobody");
+	m.owner_uid = STR("u1");
+	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to u1");
+	m.owner = STR("TFJob/other");
+	assert_string_equal(plan_taken("service", &m, &a).p, "service mnist-ps-0 belongs to TFJob/other");
+	m.deleted = 1;
+	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to TFJob/other and is being deleted");
+	arena_release(&a);
+}
+
 static void spoil(struct t *t)
 {
 	t->job.problems = (struct problems){ .arena = &t->a };
@@ -475,6 +491,7 @@ int main(void)
 		cmocka_unit_test(refused_for_good),
 		cmocka_unit_test(refusal_codes),
 		cmocka_unit_test(who_owns_a_name),
+		cmocka_unit_test(taken_says_whose),
 		cmocka_unit_test(invalid_from_the_start),
 		cmocka_unit_test(invalid_by_an_edit),
 		cmocka_unit_test(invalid_after_the_end),

@@ -23,6 +23,15 @@ enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct
 	return str_eq(found_job_uid, job_uid) ? CONFLICT_OURS : CONFLICT_ADOPT;
 }
 
+struct str plan_taken(const char *noun, const struct meta *found, struct arena *a)
+{
+	struct str owner = found->owner.n ? found->owner : found->owner_uid;
+
+	return arena_printf(a, "%s %.*s %s%.*s%s", noun, STR_F(found->name),
+	                    owner.n ? "belongs to " : "belongs to nobody", STR_F(owner),
+	                    found->deleted ? " and is being deleted" : "");
+}
+
 msec refusal_until(const struct refusal *r)
 {
 	static const struct restart pace = { .backoff_initial = 1, .backoff_max = 60 };

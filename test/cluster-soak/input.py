@@ -93,6 +93,7 @@ def colliding(ns):
     make_job(second, ns)
     told = eventually(30, lambda: "somebody else has" in reason(second, ns))
     check(told, f"the second says: {reason(second, ns)}")
+    check(f"belongs to {first['kind']}/same" in reason(second, ns), "and whose the name is")
     check(phase(first, ns) == "Running", "the first runs on")
     for s in services:
         check(api.get(f"/api/v1/namespaces/{ns}/services/{s['metadata']['name']}")["metadata"]["uid"]
@@ -104,6 +105,11 @@ def colliding(ns):
     make_job(job, ns)
     told = eventually(30, lambda: name in reason(job, ns))
     check(told, f"a service of somebody else: {reason(job, ns)}")
+    check("belongs to nobody" in reason(job, ns), "and that it is nobody's")
+    told = eventually(30, lambda: any(
+        e["reason"] == "NameTaken" and e["involvedObject"]["name"] == "taken"
+        for e in api.items(f"/api/v1/namespaces/{ns}/events")))
+    check(told, "an Event says it, too")
     check(api.get(f"/api/v1/namespaces/{ns}/services/{name}")["metadata"]["resourceVersion"]
           == theirs["metadata"]["resourceVersion"], "that service is untouched")
     api.ask("DELETE", f"/api/v1/namespaces/{ns}/services/{name}")
