@@ -88,6 +88,12 @@ static msec due_at(const struct http_call *call)
 	return at;
 }
 
+/* Its time is over, whether or not the timer has fired: after a process was stopped for a while, sockets come first. */
+static bool late(const struct http_call *call)
+{
+	return due_at(call) <= loop_now(call->client->loop);
+}
+
 static void watch_clock(struct http_call *call)
 {
 	msec at = due_at(call);
@@ -138,7 +144,7 @@ static void start_waiting(struct http_client *c)
 
 	for (call = c->waiting.first; call && http_pool_active(c->pool) < c->connections; call = next) {
 		next = call->next;
-		if (call->problem)
+		if (late(call))
 			continue;
 		list_remove(&c->waiting, call);
 		list_add(&c->active, call);
@@ -233,21 +239,27 @@ static void time_out(struct http_call *call)
 	http_client_finish(call, problem, 0);
 }
 
-static void on_timer(void *cookie)
+void http_client_expire(struct http_client *c)
 {
-	struct http_client *c = cookie;
 	struct heap_node *first;
 
-	http_client_enter(c);
-	c->armed = NEVER;
 	while (!c->dead && (first = heap_first(&c->due)) && first->key <= loop_now(c->loop)) {
 		struct http_call *call = heap_entry(first, struct http_call, due);
 
 		/* Bytes that came have moved the time since. */
 		watch_clock(call);
-		if (call->due.key <= loop_now(c->loop))
+		if (late(call))
 			time_out(call);
 	}
+}
+
+static void on_timer(void *cookie)
+{
+	struct http_client *c = cookie;
+
+	http_client_enter(c);
+	c->armed = NEVER;
+	http_client_expire(c);
 	http_client_leave(c);
 }
 

@@ -44,6 +44,8 @@ void http_client_leave(struct http_client *c);
 void http_client_curl_begins(struct http_client *c);
 void http_client_curl_ended(struct http_client *c);
 bool http_client_is_dead(const struct http_client *c);
+/* Ends the calls whose time is over. */
+void http_client_expire(struct http_client *c);
 /* The call has ended; PROBLEM is NULL if all of the answer is there. Frees the call. */
 void http_client_finish(struct http_call *call, const char *problem, msec retry_after);
 

@@ -287,6 +287,41 @@ static void test_times_out_while_it_waits(void **state)
 	fetch_release(&f);
 }
 
+/* As if the process had been stopped for a while. */
+static void dawdle(void *cookie, int events)
+{
+	msec until = loop_now(testing_loop) + 50;
+
+	(void)events;
+	loop_fd_set(*(struct loop_fd **)cookie, 0);
+	while (loop_now(testing_loop) <= until)
+		;
+}
+
+/* Its connection is ready, but it is too late: what a leader of long ago wanted must not be sent. */
+static void test_late_is_not_sent(void **state)
+{
+	struct fetch f = { 0 };
+	struct loop_fd *fd;
+	int ends[2];
+
+	(void)state;
+	script = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	testing_connect(testing_serve(serve_script), 1);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	fd = loop_fd_new(testing_loop, ends[0], dawdle, &fd);
+	loop_fd_set(fd, LOOP_READ);
+	testing_send(&f, (struct http_request){ .path = STR("/"), .timeout = 50 });
+	testing_wait(1);
+	assert_int_equal(f.status, 0);
+	assert_true(f.never_sent);
+	fetch_release(&f);
+	loop_fd_free(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void test_stream_stalls(void **state)
 {
 	struct fetch f;
@@ -462,6 +497,7 @@ int main(void)
 		TEST(test_cannot_connect_in_time),
 		TEST(test_never_answers),
 		TEST(test_times_out_while_it_waits),
+		TEST(test_late_is_not_sent),
 		TEST(test_stream_stalls),
 		TEST(test_stream_that_speaks_is_not_silent),
 		TEST(test_too_much),

@@ -37,6 +37,12 @@ static void act(struct http_pool *p, curl_socket_t s, int events)
 	int running;
 
 	http_client_enter(c);
+	/* What has come too late to be sent must not go out now that its connection is ready. */
+	http_client_expire(c);
+	if (http_client_is_dead(c)) {
+		http_client_leave(c);
+		return;
+	}
 	http_client_curl_begins(c);
 	curl_multi_socket_action(p->multi, s, events, &running);
 	http_client_curl_ended(c);

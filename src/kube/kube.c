@@ -19,6 +19,7 @@ struct call {
 	struct arena arena;
 	struct call *prev, *next;
 	struct http_call *http; /* NULL: it waits for authorisation or its turn */
+	msec deadline;          /* whatever it waits for, it is not sent after this */
 	int tries;
 };
 
@@ -62,11 +63,12 @@ static void call_free(struct call *c)
 	free(c);
 }
 
-static struct call *call_new(struct kube *k)
+static struct call *call_new(struct kube *k, msec timeout)
 {
 	struct call *c = xcalloc(1, sizeof(*c));
 
 	c->kube = k;
+	c->deadline = loop_now(k->loop) + timeout;
 	c->next = k->calls;
 	if (c->next)
 		c->next->prev = c;
@@ -170,7 +172,12 @@ static void send_call(struct call *c)
 	struct http_answer failed = { 0 };
 	struct err e = ERR_INIT;
 	struct str header;
-	msec wait;
+	msec wait, now = loop_now(k->loop);
+
+	if (now >= c->deadline) {
+		answer(c, &(struct http_answer){ .problem = "timed out waiting for its turn", .never_sent = true });
+		return;
+	}
 
 	switch (kube_auth_header(k->auth, &header, &e)) {
 	case KUBE_AUTH_WAIT:
@@ -183,24 +190,22 @@ static void send_call(struct call *c)
 	case KUBE_AUTH_HAVE:
 		break;
 	}
-	wait = pace_take(&k->pace, loop_now(k->loop));
+	wait = pace_take(&k->pace, now);
 	if (wait) {
 		loop_timer_set(k->pace_timer, wait);
 		return;
 	}
-	c->http =
-		http_send(k->calls_pool, &(struct http_request){
-						 .method = c->wire.method,
-						 .path = c->wire.path,
-						 .body = c->wire.body,
-						 .content_type = c->wire.content_type,
-						 .authorization = header,
-						 .timeout = c->raw.done && c->raw.timeout ? c->raw.timeout
-	                                                                                  : k->options.request_timeout,
-						 .body_max = ANSWER_MAX,
-						 .done = call_done,
-						 .cookie = c,
-					 });
+	c->http = http_send(k->calls_pool, &(struct http_request){
+						   .method = c->wire.method,
+						   .path = c->wire.path,
+						   .body = c->wire.body,
+						   .content_type = c->wire.content_type,
+						   .authorization = header,
+						   .timeout = c->deadline - now,
+						   .body_max = ANSWER_MAX,
+						   .done = call_done,
+						   .cookie = c,
+					   });
 }
 
 /* Sends what waits, the oldest first. */
@@ -248,7 +253,7 @@ static void copy_request(struct call *c, const struct request *r)
 static void submit(struct cluster *cluster, const struct request *r)
 {
 	struct kube *k = (struct kube *)cluster;
-	struct call *c = call_new(k);
+	struct call *c = call_new(k, k->options.request_timeout);
 	const struct kube_resource *kind = NULL;
 	struct err e = ERR_INIT;
 
@@ -277,7 +282,7 @@ static const struct cluster_ops ops = { submit, next };
 
 void kube_raw(struct kube *k, const struct kube_raw *r)
 {
-	struct call *c = call_new(k);
+	struct call *c = call_new(k, r->timeout ? r->timeout : k->options.request_timeout);
 
 	c->raw = *r;
 	c->wire = (struct kube_wire){ .method = r->method,
