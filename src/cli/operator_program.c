@@ -131,6 +131,15 @@ static void fail(struct program *p, const char *why)
 	loop_stop(p->loop);
 }
 
+/* So many that no connection waits for us; with a limit a second, no more than get their turn in time. */
+static size_t requests_max(const struct operator_flags *f)
+{
+	size_t most = (size_t)f->concurrency * REQUESTS_WAITING;
+	double in_time = f->qps * (double)program_timeout(f) / 1000 / 2;
+
+	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, 1) : most;
+}
+
 static struct operator_config operator_settings(struct program *p)
 {
 	const struct operator_flags *f = p->flags;
@@ -143,7 +152,7 @@ static struct operator_config operator_settings(struct program *p)
 	c.plan.creating_duration = f->creating_duration;
 	c.plan.creating_failed = f->creating_failed;
 	c.nodes = str_empty(str_c(f->ns));
-	c.requests_max = (size_t)f->concurrency * REQUESTS_WAITING;
+	c.requests_max = requests_max(f);
 	c.observer = (struct observer){ on_sight, p };
 	return c;
 }
@@ -287,6 +296,9 @@ static msec step_events(struct program *p)
 	struct api_call call;
 	uint64_t id;
 
+	/* What a former leader has to say can wait until it leads again. */
+	if (!program_leads(p))
+		return NEVER;
 	while (events_next(p->events, now, &call, &id, &at))
 		program_call_event(p, id, &call);
 	return at == NEVER ? NEVER : MAX(at - now, 0);

@@ -77,54 +77,7 @@ static bool write_status(struct op *op, struct cached_job *job, const struct rec
 	return true;
 }
 
-/* It cannot even be built: as if the server had refused it. */
-static void unbuildable(struct op *op, struct cached_job *job, struct err *e)
-{
-	free(job->refusal_text);
-	job->refusal_text = xstrndup(err_msg(e), strlen(err_msg(e)));
-	job->refusal = (struct refusal){ .kind = REFUSED_INVALID,
-		                         .message = str_c(job->refusal_text),
-		                         .times = job->refusal.times + 1,
-		                         .at = op->now };
-	err_release(e);
-	operator_look(op, job, QUEUE_FRESH);
-}
-
-static bool create(struct op *op, struct cached_job *job, const struct action *a, const struct record *r)
-{
-	const struct role *role = &kind_job(job->parsed)->roles[a->role];
-	bool pod = a->type == ACT_CREATE_POD;
-	struct pending p = { .purpose = FOR_CREATE,
-		             .job = job,
-		             .resource = pod ? RES_POD : RES_SERVICE,
-		             .ns = job->meta.ns,
-		             .role = role->name,
-		             .index = a->index,
-		             .generation = a->generation };
-	const struct record_role *recorded = record_role_of(r, role->name);
-	int32_t restarts = recorded ? record_role_restarts(recorded) : 0;
-	struct kind_names names;
-	struct err e = ERR_INIT;
-
-	buf_clear(&op->body);
-	if (!(pod ? kind_pod(job->parsed, a->role, a->index, a->generation, restarts, &op->body, &e)
-	          : kind_service(job->parsed, a->role, a->index, &op->body, &e)) ||
-	    !kind_names(job->parsed, a->role, a->index, &names, &e)) {
-		unbuildable(op, job, &e);
-		return false;
-	}
-	if (op->body.overflow) {
-		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
-		        a->index);
-		unbuildable(op, job, &e);
-		return false;
-	}
-	p.name = pod ? names.pod : names.service;
-	send_request(op, &p, VERB_CREATE, buf_str(&op->body));
-	return true;
-}
-
-static bool carry_out(struct op *op, struct cached_job *job, const struct action *a, const struct record *r)
+static void carry_out(struct op *op, struct cached_job *job, const struct action *a)
 {
 	struct pending p = { .purpose = FOR_DELETE, .job = job };
 
@@ -134,7 +87,7 @@ static bool carry_out(struct op *op, struct cached_job *job, const struct action
 		p.resource = RES_NODE;
 		p.name = a->node;
 		send_request(op, &p, VERB_GET, STR_NONE);
-		return true;
+		return;
 	case ACT_DELETE_POD:
 	case ACT_DELETE_SERVICE:
 		p.resource = a->type == ACT_DELETE_POD ? RES_POD : RES_SERVICE;
@@ -143,10 +96,7 @@ static bool carry_out(struct op *op, struct cached_job *job, const struct action
 		p.uid = a->target->uid;
 		p.force = a->force;
 		send_request(op, &p, VERB_DELETE, STR_NONE);
-		return true;
-	case ACT_CREATE_SERVICE:
-	case ACT_CREATE_POD:
-		return create(op, job, a, r);
+		return;
 	case ACT_DELETE_JOB:
 		p.purpose = FOR_END;
 		p.resource = RES_JOB;
@@ -154,7 +104,9 @@ static bool carry_out(struct op *op, struct cached_job *job, const struct action
 		p.name = job->meta.name;
 		p.uid = job->meta.uid;
 		send_request(op, &p, VERB_DELETE, STR_NONE);
-		return true;
+		return;
+	case ACT_CREATE_SERVICE:
+	case ACT_CREATE_POD:
 	case ACT_COUNT:
 		break;
 	}
@@ -170,18 +122,18 @@ static bool is_create(enum action_type t)
 static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 {
 	enum action_type stage = ACT_COUNT;
-	size_t limit, sent = 0;
+	size_t sent = 0;
 
 	for (size_t i = 0; i < plan->n_actions; i++)
 		stage = MIN(stage, plan->actions[i].type);
 	if (stage == ACT_COUNT || (stage == ACT_DELETE_JOB && job->delete_sent))
 		return false;
-	limit = is_create(stage) ? job->batch : op->config.requests_max;
-	for (size_t i = 0; i < plan->n_actions && sent < limit; i++) {
+	if (is_create(stage))
+		return creates_begin(op, job, plan, stage);
+	for (size_t i = 0; i < plan->n_actions && sent < op->config.requests_max; i++) {
 		if (plan->actions[i].type != stage)
 			continue;
-		if (!carry_out(op, job, &plan->actions[i], plan->record))
-			break;
+		carry_out(op, job, &plan->actions[i]);
 		sent++;
 	}
 	return sent > 0;

@@ -79,6 +79,7 @@ void cached_job_free(struct cached_job *job)
 	arena_release(&job->arena);
 	free((char *)(uintptr_t)job->parsed_rv.p);
 	free(job->refusal_text);
+	free(job->creates.v);
 	free((char *)(uintptr_t)job->meta.ns.p);
 	free((char *)(uintptr_t)job->key.p);
 	free(job);
@@ -155,7 +156,7 @@ static void put_job(struct cache *c, const struct job_object *o, enum origin fro
 		job = xcalloc(1, sizeof(*job));
 		job->key = key;
 		job->kind = str_sub(key, 0, o->kind.n);
-		job->batch = 1;
+		job->creates.window = 1;
 		versions_start(&job->versions, from);
 		fill_job(job, o);
 		map_put(&c->jobs, job->key, job);

@@ -54,6 +54,24 @@ struct children {
 	size_t n_pods, n_services;
 };
 
+/* A child that the plan wants. */
+struct create {
+	uint32_t role;
+	int32_t index;
+	int64_t generation;
+};
+
+/* Those that wait for their turn (creates.c). */
+struct creates {
+	struct create *v; /* NULL: none */
+	size_t n, at;
+	bool pods;
+	size_t in_flight, window; /* how many there are, and may be */
+	msec until;               /* the list is too old then */
+	uint64_t rv;              /* of the job's version that it was planned for */
+	struct cached_job *prev, *next;
+};
+
 struct cached_job {
 	struct str key; /* kind ns/name */
 	struct str kind;
@@ -79,7 +97,7 @@ struct cached_job {
 	/* Of the loop. */
 	struct queue_item item;
 	size_t in_flight;              /* it is not planned again until all are answered */
-	size_t batch;                  /* creates that may go out at once; grows while they go well */
+	struct creates creates;
 	bool created, refused, failed; /* among the answers since the last pass */
 	msec retry_after;
 	struct refusal refusal;

@@ -19,6 +19,7 @@ struct op {
 	msec now;                                  /* of this step */
 	struct cached_job *open_first, *open_last; /* jobs that are kept as trees, the last used first */
 	size_t n_open;
+	struct cached_job *creating; /* jobs with creates that wait for their turn */
 };
 
 /* open.c: makes a tree of the job, and text of those that were not looked at for long. */
@@ -44,6 +45,15 @@ bool ask_missing(struct op *op, struct cached_job *job, const struct children *c
 bool apply(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
 /* Puts our labels on a child that lost them, or never had them. */
 void apply_adopt(struct op *op, const struct pending *p, const struct meta *found);
+
+/* creates.c: sends the plan's creates of that type, as many at once as go well. False: none could be sent. */
+bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum action_type stage);
+/* One of them was answered. */
+void creates_answered(struct op *op, struct cached_job *job, bool good);
+/* Sends the next ones, of all jobs. */
+void creates_go_on(struct op *op);
+/* No more of them are sent. */
+void creates_drop(struct op *op, struct cached_job *job);
 
 /* outcome.c: an answer → the cache, refusals and back-offs. */
 void outcome_take(struct op *op, const struct outcome *o);

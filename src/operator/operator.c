@@ -26,6 +26,7 @@ static void on_drop(void *cookie, struct cached_job *job)
 
 	queue_remove(&op->queue, &job->item);
 	open_forget(op, job);
+	creates_drop(op, job);
 	/* Otherwise the last answer frees it. */
 	if (!job->in_flight)
 		cached_job_free(job);
@@ -131,6 +132,7 @@ msec operator_step(struct op *op)
 	/* A list that has not come means "unknown", never "gone". */
 	if (!operator_ready(op))
 		return NEVER;
+	creates_go_on(op);
 	while (op->requests.in_flight < op->config.requests_max && passes++ < PASSES_MAX &&
 	       (item = queue_take(&op->queue, op->now)))
 		pass(op, heap_entry(item, struct cached_job, item));

@@ -58,6 +58,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 {
 	enum refusal_kind kind;
 
+	creates_answered(op, p->job, good(o));
 	if (good(o)) {
 		p->job->created = true;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -193,9 +194,7 @@ static void labels_answered(struct op *op, const struct pending *p, const struct
 static void all_answered(struct op *op, struct cached_job *job)
 {
 	if (job->refused || job->failed)
-		job->batch = 1;
-	else if (job->created)
-		job->batch = MIN(job->batch * 2, op->config.creates_max);
+		job->creates.window = 1;
 	if (job->created && !job->refused)
 		job->refusal = (struct refusal){ 0 };
 	/* A question that was not answered is asked again. */
@@ -218,6 +217,9 @@ void outcome_take(struct op *op, const struct outcome *o)
 	if (!requests_take(&op->requests, o->id, &p))
 		return;
 	observe_answer(op, &p, o);
+	/* It is not as the plan thought. */
+	if (!good(o))
+		creates_drop(op, p.job);
 	switch (p.purpose) {
 	case FOR_STATUS:
 		status_answered(op, &p, o);
@@ -247,6 +249,8 @@ void outcome_take(struct op *op, const struct outcome *o)
 	requests_done(&p);
 	if (--p.job->in_flight)
 		return;
+	/* What waited for its turn is planned anew with the rest. */
+	creates_drop(op, p.job);
 	if (p.job->gone)
 		cached_job_free(p.job);
 	else

@@ -40,8 +40,8 @@ static void test_conflict_on_status_reads_anew(void **state)
 
 	listed(s);
 	put_job(s, "1", "", 1);
-	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
 	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 409, "Conflict");
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
 	assert_int_equal(count_waiting(s), 1);
 	assert_non_null(waiting(s, VERB_GET, RES_JOB));
 	o = job_object(s, "5", "", 1);
@@ -56,8 +56,8 @@ static void test_status_refused_is_no_loop(void **state)
 
 	listed(s);
 	put_job(s, "1", "", 1);
-	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
 	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 422, "Invalid");
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
 	sent = s->n_sent;
 	s->now += MINUTES(9);
 	run_step(s);

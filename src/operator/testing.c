@@ -43,7 +43,10 @@ static const struct cluster_ops ops = { submit, next };
 
 void run_step(struct script *s)
 {
-	s->wake = operator_step(s->op);
+	if (s->listens)
+		operator_listen(s->op);
+	else
+		s->wake = operator_step(s->op);
 }
 
 void deliver(struct script *s, struct cluster_event ev)

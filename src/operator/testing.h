@@ -30,6 +30,7 @@ struct script {
 	yyjson_doc *doc;
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;
+	bool listens; /* does not lead */
 };
 
 /* For cmocka: *STATE is the script, with an operator and the kinds that are compiled in. */

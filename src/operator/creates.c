@@ -1,0 +1,158 @@
+/*
+ * The creates of a plan's first stage, many in flight at once: one at first, and one more with each good
+ * answer, so that a server which refuses them is asked once and not a thousand times. Each is built when it is
+ * its turn: a body can have 40 KB.
+ *
+ * The list is what the plan said a moment ago. It is dropped when an answer is not a good one, when the job
+ * has changed, and after a second, so that what else has happened is seen and the status shows how far it is;
+ * once the last answer is there, the job is planned anew.
+ */
+#include "base/log.h"
+#include "operator/internal.h"
+#include "operator/send.h"
+
+/* How long a list is believed. */
+static const msec list_lasts = SECONDS(1);
+
+/* It cannot even be built: as if the server had refused it. */
+static void unbuildable(struct op *op, struct cached_job *job, struct err *e)
+{
+	free(job->refusal_text);
+	job->refusal_text = xstrndup(err_msg(e), strlen(err_msg(e)));
+	job->refusal = (struct refusal){ .kind = REFUSED_INVALID,
+		                         .message = str_c(job->refusal_text),
+		                         .times = job->refusal.times + 1,
+		                         .at = op->now };
+	err_release(e);
+	job->refused = job->in_flight > 0;
+	operator_look(op, job, QUEUE_FRESH);
+}
+
+static bool create(struct op *op, struct cached_job *job, const struct create *c)
+{
+	const struct role *role = &kind_job(job->parsed)->roles[c->role];
+	bool pod = job->creates.pods;
+	struct pending p = { .purpose = FOR_CREATE,
+		             .job = job,
+		             .resource = pod ? RES_POD : RES_SERVICE,
+		             .ns = job->meta.ns,
+		             .role = role->name,
+		             .index = c->index,
+		             .generation = c->generation };
+	/* What the plan would add to the record is only what can be observed: it counts no restarts. */
+	const struct record_role *recorded = job->record ? record_role_of(job->record, role->name) : NULL;
+	int32_t restarts = recorded ? record_role_restarts(recorded) : 0;
+	struct kind_names names;
+	struct err e = ERR_INIT;
+
+	buf_clear(&op->body);
+	if (!(pod ? kind_pod(job->parsed, c->role, c->index, c->generation, restarts, &op->body, &e)
+	          : kind_service(job->parsed, c->role, c->index, &op->body, &e)) ||
+	    !kind_names(job->parsed, c->role, c->index, &names, &e)) {
+		unbuildable(op, job, &e);
+		return false;
+	}
+	if (op->body.overflow) {
+		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
+		        c->index);
+		unbuildable(op, job, &e);
+		return false;
+	}
+	p.name = pod ? names.pod : names.service;
+	send_request(op, &p, VERB_CREATE, buf_str(&op->body));
+	job->creates.in_flight++;
+	return true;
+}
+
+void creates_drop(struct op *op, struct cached_job *job)
+{
+	struct creates *l = &job->creates;
+
+	if (!l->v)
+		return;
+	if (l->prev)
+		l->prev->creates.next = l->next;
+	else
+		op->creating = l->next;
+	if (l->next)
+		l->next->creates.prev = l->prev;
+	l->prev = l->next = NULL;
+	free(l->v);
+	l->v = NULL;
+	l->n = l->at = 0;
+}
+
+static void link_list(struct op *op, struct cached_job *job)
+{
+	struct creates *l = &job->creates;
+
+	l->next = op->creating;
+	if (l->next)
+		l->next->creates.prev = job;
+	op->creating = job;
+}
+
+/* Sends as many as may go now. */
+static void send_some(struct op *op, struct cached_job *job)
+{
+	struct creates *l = &job->creates;
+
+	if (op->now >= l->until || l->rv != str_hash(job->meta.rv)) {
+		creates_drop(op, job);
+		return;
+	}
+	while (l->at < l->n && l->in_flight < l->window && op->requests.in_flight < op->config.requests_max) {
+		if (!create(op, job, &l->v[l->at])) {
+			creates_drop(op, job);
+			return;
+		}
+		l->at++;
+	}
+	if (l->at == l->n)
+		creates_drop(op, job);
+}
+
+bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum action_type stage)
+{
+	struct creates *l = &job->creates;
+	size_t n = 0;
+
+	ASSERT(!l->v && !l->in_flight);
+	for (size_t i = 0; i < plan->n_actions; i++)
+		n += plan->actions[i].type == stage;
+	l->v = xmalloc(n * sizeof(*l->v));
+	for (size_t i = 0; i < plan->n_actions; i++) {
+		const struct action *a = &plan->actions[i];
+
+		if (a->type == stage)
+			l->v[l->n++] = (struct create){ (uint32_t)a->role, a->index, a->generation };
+	}
+	l->pods = stage == ACT_CREATE_POD;
+	l->until = op->now + list_lasts;
+	l->rv = str_hash(job->meta.rv);
+	link_list(op, job);
+	send_some(op, job);
+	/* Nobody's answer would end a list of a job that waits for none. */
+	if (!job->in_flight)
+		creates_drop(op, job);
+	return l->in_flight > 0;
+}
+
+void creates_answered(struct op *op, struct cached_job *job, bool good)
+{
+	struct creates *l = &job->creates;
+
+	l->in_flight--;
+	if (good)
+		l->window = MIN(l->window + 1, op->config.creates_max);
+}
+
+void creates_go_on(struct op *op)
+{
+	struct cached_job *next;
+
+	for (struct cached_job *job = op->creating; job; job = next) {
+		next = job->creates.next;
+		send_some(op, job);
+	}
+}
