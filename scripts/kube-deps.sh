@@ -5,7 +5,8 @@
 #   PATH=$(scripts/kube-deps.sh):$PATH
 #
 # Everything is built from source through the Go module proxy and kept outside the checkout, in
-# $DL_OPERATOR_CACHE (default: ~/.cache/dl-operator). kubectl is the machine's, if it is new enough.
+# $DL_OPERATOR_CACHE (default: ~/.cache/dl-operator). kubectl is the machine's, if it is new enough; so is
+# promtool, or it is taken out of Debian's package (which, installed, would start a server).
 # KUBE_VERSION, ETCD_VERSION and KWOK_VERSION choose others than these:
 set -eu
 kube=${KUBE_VERSION:-1.36.3}
@@ -16,6 +17,7 @@ cache=${DL_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dl-operator}
 kube_dir=$cache/kubernetes-$kube
 etcd_dir=$cache/etcd-$etcd
 kwok_dir=$cache/kwok-$kwok
+prometheus_dir=$cache/prometheus
 
 say() { echo "kube-deps: $*" >&2; }
 
@@ -36,6 +38,7 @@ missing_binaries() {
     "$kube_dir/kube-scheduler" "$kwok_dir/kwok"; do
     [ -x "$f" ] || echo "$f"
   done
+  [ -x "$prometheus_dir/promtool" ] || command -v promtool >/dev/null 2>&1 || echo "$prometheus_dir/promtool"
 }
 
 as_root() {
@@ -48,6 +51,13 @@ as_root() {
   fi
 }
 
+# Once in a run.
+update_lists() {
+  [ -z "${updated:-}" ] || return 0
+  as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists that are there"
+  updated=1
+}
+
 # install_packages: Debian packages of the commands that are not there.
 install_packages() {
   packages=
@@ -56,7 +66,7 @@ install_packages() {
   done
   [ -n "$packages" ] || return 0
   say "installing$packages"
-  as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists that are there"
+  update_lists
   # shellcheck disable=SC2086 # a list of package names
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2
 }
@@ -64,6 +74,8 @@ install_packages() {
 # begin NAME TIME: says what is built, makes a module to build it in. (With a `go` line of today: without
 # one, Go reads the whole graph of modules.)
 begin() {
+  command -v go >/dev/null 2>&1 ||
+    fail "Go is needed to build Kubernetes $kube, and there is no 'go' on the PATH; install Go 1.26 or later"
   say "building $1 ($2)"
   started=$(date +%s)
   module=$tmp/module
@@ -100,6 +112,18 @@ build_kwok() {
   finish "$kwok_dir/kwok"
 }
 
+fetch_promtool() {
+  say "taking promtool out of Debian's package prometheus (19 MB)"
+  mkdir "$tmp/deb"
+  (cd "$tmp/deb" && apt-get download -qq prometheus >&2) || {
+    update_lists
+    (cd "$tmp/deb" && apt-get download -qq prometheus >&2) || fail "there is no package prometheus"
+  }
+  dpkg-deb -x "$tmp"/deb/prometheus_*.deb "$tmp/deb"
+  mkdir -p "$prometheus_dir"
+  mv "$tmp/deb/usr/bin/promtool" "$prometheus_dir/promtool"
+}
+
 # Kubernetes replaces the modules of its staging folder by paths; as a dependency it needs their
 # published versions instead, 0.N.P for Kubernetes 1.N.P.
 kube_module() {
@@ -124,8 +148,6 @@ build_kube() {
 }
 
 build() {
-  command -v go >/dev/null 2>&1 ||
-    fail "Go is needed to build Kubernetes $kube, and there is no 'go' on the PATH; install Go 1.26 or later"
   # A workspace or flags of the caller's would change what is built.
   export GOWORK=off GO111MODULE=on GOFLAGS=-buildvcs=false
   tmp=$(mktemp -d "$cache/building.XXXXXX")
@@ -136,6 +158,7 @@ build() {
     case $f in
     */etcd) build_etcd ;;
     */kwok) build_kwok ;;
+    */promtool) fetch_promtool ;;
     *) build_kube "$(basename "$f")" ;;
     esac
   done
@@ -153,4 +176,4 @@ if [ -n "$(missing_binaries)" ]; then
   [ -z "$(missing_binaries)" ] || build
   [ -z "$(missing_binaries)" ] || exit 1
 fi
-echo "$kube_dir:$etcd_dir:$kwok_dir"
+echo "$kube_dir:$etcd_dir:$kwok_dir:$prometheus_dir"

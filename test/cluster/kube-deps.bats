@@ -29,6 +29,7 @@ build*)
 esac
 SH
   program kubectl <<<'echo "{\"clientVersion\": {\"minor\": \"32+\"}}"'
+  program promtool <<<'exit 0'
 }
 
 # program NAME: a script of that name on the PATH, from standard input.
@@ -44,7 +45,7 @@ builds() { grep -c 'go build\|go install' log || true; }
 @test "everything once, by version; then nothing" {
   split kube_deps
   is "$status" 0
-  is "$out" "$PWD/cache/kubernetes-1.36.3:$PWD/cache/etcd-3.6.16:$PWD/cache/kwok-0.8.0"
+  is "$out" "$PWD/cache/kubernetes-1.36.3:$PWD/cache/etcd-3.6.16:$PWD/cache/kwok-0.8.0:$PWD/cache/prometheus"
   has "$err" "building kube-apiserver 1.36.3"
   is "$(cd cache && find . -type f -printf '%P %m\n' | sort)" "etcd-3.6.16/etcd 755
 kubernetes-1.36.3/kube-apiserver 755
@@ -64,7 +65,7 @@ lock 644"
   is "$err" ""
   is "$(builds)" 5
   split env KUBE_VERSION=1.35.4 "$root/scripts/kube-deps.sh"
-  is "$out" "$PWD/cache/kubernetes-1.35.4:$PWD/cache/etcd-3.6.16:$PWD/cache/kwok-0.8.0"
+  is "$out" "$PWD/cache/kubernetes-1.35.4:$PWD/cache/etcd-3.6.16:$PWD/cache/kwok-0.8.0:$PWD/cache/prometheus"
   is "$(builds)" 8
 }
 
@@ -77,6 +78,27 @@ lock 644"
   program kubectl <<<'exit 1'
   split kube_deps
   [ -x cache/kubernetes-1.36.3/kubectl ]
+}
+
+@test "promtool comes out of Debian's package, if there is none" {
+  mkdir plain
+  for c in sh env cat chmod mkdir mv flock rm mktemp dirname basename date id jq tr openssl setpriv curl grep; do
+    ln -s "$(command -v $c)" plain/
+  done
+  rm bin/promtool
+  program apt-get <<'SH'
+echo "apt-get $*" >>"$FAKE/log"
+[ "$1" != download ] || [ -e "$FAKE/updated" ] || { : >"$FAKE/updated"; exit 100; }
+[ "$1" != download ] || echo >prometheus_2_amd64.deb
+SH
+  # shellcheck disable=SC2016 # for the script
+  program dpkg-deb <<<'mkdir -p "$3/usr/bin" && echo promtool >"$3/usr/bin/promtool" && chmod +x "$3/usr/bin/promtool"'
+  split env PATH="$PWD/bin:$PWD/plain" "$root/scripts/kube-deps.sh"
+  is "$status" 0
+  is "$(grep -c 'apt-get update' log)" 1
+  is "$(cat cache/prometheus/promtool)" promtool
+  split env PATH="$PWD/bin:$PWD/plain" "$root/scripts/kube-deps.sh"
+  is "$err" ""
 }
 
 @test "a build that fails: its output, exit 1, and nothing half built" {

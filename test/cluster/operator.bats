@@ -114,7 +114,8 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   metrics a >numbers
   grep -q '^dl_operator_jobs_ended_total{kind="TfJob.mlkube.io",phase="Succeeded"} 1' numbers
   grep -q '^rest_client_requests_total{code="201",method="POST"} ' numbers
-  if command -v promtool; then promtool check metrics <numbers; fi
+  grep -q '^rest_client_requests_total{code="200",method="LIST"} ' numbers
+  promtool check metrics <numbers
   kill -TERM "$(cat a.pid)"
   ended a 0
 }
@@ -152,7 +153,9 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   operator b "${lease[@]}"
   ready b
   metrics a | grep -q '^leader_election_master_status{name="dl-operator"} 1'
-  metrics b | grep -q '^leader_election_master_status{name="dl-operator"} 0'
+  metrics b >numbers
+  grep -q '^leader_election_master_status{name="dl-operator"} 0' numbers
+  promtool check metrics <numbers
   kill -TERM "$(cat a.pid)"
   ended a 0
   other() {
