@@ -109,6 +109,7 @@ static void fill_job(struct cached_job *job, const struct job_object *o)
 		free((char *)(uintptr_t)job->text.p);
 		job->text = copy_text(o->root);
 	}
+	job->phase = phase_parse(json_str(json_at(o->root, "status", "dlOperator", "phase", NULL)));
 	job->delete_sent = job->delete_sent && !job->meta.deleted;
 }
 

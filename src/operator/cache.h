@@ -87,8 +87,8 @@ struct cached_job {
 	struct str parsed_rv; /* of the object that PARSED, RECORD and BARE show */
 	yyjson_doc *source;   /* the object that PARSED was made of; may be DOC */
 	struct kind_job *parsed;
-	struct job *bare;    /* where the kind's code failed: a job that only says so */
-	uint64_t read_hash;  /* of what the kind reads of the object */
+	struct job *bare;   /* where the kind's code failed: a job that only says so */
+	uint64_t read_hash; /* of what the kind reads of the object */
 	struct record *record;
 	struct arena arena; /* of RECORD and BARE */
 	bool leave_alone;   /* its record cannot be read */
@@ -96,7 +96,7 @@ struct cached_job {
 
 	/* Of the loop. */
 	struct queue_item item;
-	size_t in_flight;              /* it is not planned again until all are answered */
+	size_t in_flight; /* it is not planned again until all are answered */
 	struct creates creates;
 	bool created, refused, failed; /* among the answers since the last pass */
 	msec retry_after;
@@ -107,8 +107,9 @@ struct cached_job {
 
 	/* For the observer. */
 	msec pass_began;
-	struct digest digest; /* of the record that it was told */
-	bool digested;
+	enum phase phase;     /* that the object shows */
+	struct digest digest; /* of the record that we saw last */
+	bool wrote;           /* the record that we see next is of our own making */
 };
 
 struct cached_node {

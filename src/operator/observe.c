@@ -63,12 +63,12 @@ static bool same(const struct digest *a, const struct digest *b)
 	       !memcmp(a->restarts, b->restarts, sizeof(a->restarts));
 }
 
-/* What stood in the record when we first saw the job was told by whoever wrote it. */
+/* Whoever writes a record tells of it: another leader's is no news, be it that we come after it or stand by. */
 void observe_record(struct op *op, struct cached_job *job)
 {
 	struct digest after = digest_of(job->record);
 
-	if (job->digested && job->record && !same(&job->digest, &after))
+	if (job->wrote && job->record && !same(&job->digest, &after))
 		see(op, &(struct sight){ .type = SIGHT_RECORD,
 		                         .kind = job->kind,
 		                         .job = &job->meta,
@@ -76,5 +76,5 @@ void observe_record(struct op *op, struct cached_job *job)
 		                         .after = &after,
 		                         .record = job->record });
 	job->digest = after;
-	job->digested = true;
+	job->wrote = false;
 }

@@ -179,12 +179,54 @@ static void test_a_standby_listens_only(void **state)
 	assert_true(s->n_sent > 0);
 }
 
+/* A job of which another leader writes while we stand by. */
+static void listen_to(struct script *s, const char *rv, const char *status)
+{
+	struct job_object job = job_object(s, rv, status, 1);
+
+	s->event = (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB };
+	s->event.object.resource = RES_JOB;
+	s->event.object.job = &job;
+	s->full = true;
+	operator_listen(s->op);
+}
+
+/* Two leaders after each other tell of each thing once; a standby knows how the jobs are. */
+static void test_what_another_leader_told(void **state)
+{
+	struct script *s = *state;
+	struct seen seen = { 0 };
+	size_t phases[PHASE_COUNT], told;
+
+	watched(s, &seen);
+	listed(s);
+	put_job(s, "1000", "", 1);
+	settle_all(s);
+	told = seen.records;
+	assert_true(told >= 1);
+	/* The watch shows what was written last. */
+	listen_to(s, arena_printf(&s->arena, "w%d", s->rv - 1).p, s->status.p);
+	listen_to(s, "w998", "{\"dlOperator\":{\"version\":1,\"phase\":\"Succeeded\",\"outcome\":\"Succeeded\"}}");
+	operator_phases(s->op, STR("TfJob.mlkube.io"), phases);
+	assert_int_equal(phases[PHASE_SUCCEEDED], 1);
+	assert_int_equal(phases[PHASE_NONE], 0);
+	/* It leads again, and hears the last of what the other one wrote only then. */
+	run_step(s);
+	listen_to(s, "w999",
+	          "{\"dlOperator\":{\"version\":1,\"phase\":\"Failed\",\"outcome\":\"Failed\","
+	          "\"roles\":[{\"name\":\"master\",\"restarts\":{\"Failed\":3}}]}}");
+	run_step(s);
+	operator_phases(s->op, STR("TfJob.mlkube.io"), phases);
+	assert_int_equal(phases[PHASE_FAILED], 1);
+	assert_int_equal(seen.records, told);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCRIPT_TEST(test_tells_of_creates_and_phases), SCRIPT_TEST(test_a_record_of_before_was_told_before),
 		SCRIPT_TEST(test_tells_of_failures),           SCRIPT_TEST(test_tells_whose_a_name_is),
-		SCRIPT_TEST(test_a_standby_listens_only),
+		SCRIPT_TEST(test_a_standby_listens_only),      SCRIPT_TEST(test_what_another_leader_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

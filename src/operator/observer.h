@@ -16,7 +16,7 @@ struct digest {
 enum sight_type {
 	SIGHT_PASS,   /* a pass over a job has ended, and all that it sent was answered */
 	SIGHT_ANSWER, /* a request was answered */
-	SIGHT_RECORD, /* the server has a new record of the job */
+	SIGHT_RECORD, /* the server has taken a new record of the job from us */
 	SIGHT_LEFT,   /* the job is left alone */
 	SIGHT_TAKEN,  /* the name of a child of it belongs to somebody else */
 };

@@ -167,6 +167,6 @@ void operator_phases(const struct op *op, struct str kind, size_t ret[static PHA
 		const struct cached_job *job = value;
 
 		if (str_eq(job->kind, kind))
-			ret[job->digested ? job->digest.phase : PHASE_NONE]++;
+			ret[job->phase]++;
 	}
 }

@@ -37,6 +37,8 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 {
 	struct cached_job *job = p->job;
 
+	/* Where nobody knows, it is likely. */
+	job->wrote = good(o) || o->code == 0 || o->code >= HTTP_SERVER_ERROR;
 	if (good(o)) {
 		job->status_written = op->now;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));

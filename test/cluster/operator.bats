@@ -156,6 +156,14 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   metrics b >numbers
   grep -q '^leader_election_master_status{name="dl-operator"} 0' numbers
   promtool check metrics <numbers
+  # Whoever stands by knows how the jobs are.
+  example mpba-tfjob/ps-worker | jq '.metadata.name = "before"' >before.json
+  kubectl -n "$ns" create -f before.json
+  eventually 60 phase "$(job_in before.json)" Running
+  standby_knows() {
+    metrics b >numbers && grep '^dl_operator_jobs{kind="TFJob.mpba.fbk.eu",phase="Running"} [1-9]' numbers
+  }
+  eventually 30 standby_knows
   kill -TERM "$(cat a.pid)"
   ended a 0
   other() {
