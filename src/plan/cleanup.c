@@ -11,9 +11,21 @@ static enum clean effective(const struct world *w)
 	return w->job->clean;
 }
 
+/* The kubelet says that the containers have ended a second or two before it says so of the pod. */
 static bool finished(const struct pod *pod)
 {
-	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+	size_t ended = 0;
+
+	if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
+		return true;
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		if (pod->containers[i].init)
+			continue;
+		if (pod->containers[i].state != CONTAINER_TERMINATED)
+			return false;
+		ended++;
+	}
+	return ended > 0;
 }
 
 static bool is_aux(const struct world *w, struct str role_name)

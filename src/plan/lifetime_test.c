@@ -85,6 +85,29 @@ static void clean_up(void **state)
 	}
 }
 
+/* The containers' end is seen before the pod's: worker 0 stays for its logs all the same, unless a container beside
+   the one that counts runs on. */
+static void ended_before_its_phase(void **state)
+{
+	(void)state;
+	for (int beside = 0; beside < 2; beside++) {
+		struct t *t = running();
+		struct t_pod *p = t_pod(t, "worker", 0);
+
+		t_exit(t, "worker", 0, 0);
+		p->pod.phase = POD_RUNNING;
+		p->containers[1] = (struct container){ .name = STR("init"), .init = true };
+		p->containers[2] = (struct container){ .name = STR("beside"), .state = CONTAINER_RUNNING };
+		p->pod.n_containers = 2 + (size_t)beside;
+		t_settle(t);
+		t->job.external = EXTERNAL_SUCCEEDED;
+		t_settle(t);
+		assert_phase(t, "Succeeded");
+		assert_int_equal(t->n_pods, beside ? 0 : 1);
+		t_free(t);
+	}
+}
+
 /* The end is recorded first; the phase is Terminating until what must go has gone. */
 static void terminating_until_gone(void **state)
 {
@@ -359,6 +382,7 @@ int main(void)
 		cmocka_unit_test(active_deadline),
 		cmocka_unit_test(time_limit_needs_no_common_moment),
 		cmocka_unit_test(clean_up),
+		cmocka_unit_test(ended_before_its_phase),
 		cmocka_unit_test(terminating_until_gone),
 		cmocka_unit_test(time_to_live),
 		cmocka_unit_test(suspend_and_resume),
