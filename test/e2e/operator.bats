@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # helpers.bash sets root
+# dl-operator as whoever runs it sees it, without a cluster.
+load helpers
+
+: "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
+
+teardown() {
+  local pid
+  for pid in "$BATS_TEST_TMPDIR"/*.pid; do
+    [ -e "$pid" ] || continue
+    kill -KILL "$(cat "$pid")" 2>/dev/null || true
+    wait "$(cat "$pid")" 2>/dev/null || true
+  done
+}
+
+# until_there COMMAND…: at most two minutes.
+until_there() {
+  local end=$((SECONDS + 120))
+  until "$@"; do
+    [ $SECONDS -lt "$end" ] || {
+      echo "never: $*"
+      cat ./*.log
+      return 1
+    }
+    sleep 0.1
+  done
+}
+
+# An operator that waits for the answer to a write which never comes.
+waiting_operator() {
+  python3 "$root/test/e2e/silent_server.py" port writes >server.log 2>&1 3>&- &
+  echo $! >server.pid
+  until_there test -s port
+  cat >kubeconfig <<YAML
+apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: k}}]
+clusters: [{name: k, cluster: {server: "http://127.0.0.1:$(cat port)"}}]
+YAML
+  "$DL_OPERATOR" --kubeconfig=kubeconfig --namespace=team --install-crds=false --metrics-bind-address=0 \
+    --health-probe-bind-address=0 >operator.log 2>&1 3>&- &
+  echo $! >operator.pid
+  until_there test -s writes
+}
+
+# signalled FIRST SECOND STATUS: what is in flight is awaited after the first, not after the second.
+signalled() {
+  local rc=0 pid
+  pid=$(cat operator.pid)
+  kill "-$1" "$pid"
+  until_there grep -q '"signal":"SIG'"$1" operator.log
+  kill -0 "$pid"
+  kill "-$2" "$pid"
+  wait "$pid" || rc=$?
+  rm operator.pid
+  is "$rc" "$3"
+}
+
+@test "a second signal ends it at once: SIGTERM twice" {
+  waiting_operator
+  signalled TERM TERM 143
+}
+
+@test "a second signal ends it at once: SIGINT after SIGTERM" {
+  waiting_operator
+  signalled TERM INT 130
+}
+
+@test "a second signal ends it at once: SIGTERM after SIGINT" {
+  waiting_operator
+  signalled INT TERM 143
+}
