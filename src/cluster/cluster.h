@@ -33,8 +33,9 @@ struct request {
 /* A job's object as it is stored: the kind reads its spec, the operator its status. */
 struct job_object {
 	struct meta meta;
-	struct str kind;  /* the kind's id */
-	yyjson_val *root; /* the whole object */
+	struct str kind;    /* the kind's id */
+	yyjson_val *root;   /* the whole object */
+	struct str problem; /* why it is not the whole, and cannot be run; empty: it is */
 };
 
 /* An object that somebody reports. Valid until the next call of next(). */

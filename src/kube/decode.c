@@ -288,37 +288,10 @@ bool kube_decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct
 	return true;
 }
 
-/* Whoever goes through the tree does it by recursion. */
-static bool too_deep(yyjson_val *val, size_t left)
-{
-	yyjson_val *key, *one;
-	size_t i, max;
-
-	if (!yyjson_is_ctn(val))
-		return false;
-	if (left == 0)
-		return true;
-	yyjson_arr_foreach(val, i, max, one)
-	{
-		if (too_deep(one, left - 1))
-			return true;
-	}
-	yyjson_obj_foreach(val, i, max, key, one)
-	{
-		if (too_deep(one, left - 1))
-			return true;
-	}
-	return false;
-}
-
 bool kube_decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e)
 {
 	*ret = (struct job_object){ .kind = kind, .root = val };
-	if (!read_meta(&ret->meta, val, a, e))
-		return false;
-	if (too_deep(val, JSON_MAX_DEPTH))
-		return err_set(e, ERR_LIMIT, "nested more than %d deep", JSON_MAX_DEPTH);
-	return true;
+	return read_meta(&ret->meta, val, a, e);
 }
 
 void kube_decode_status(struct outcome *ret, yyjson_val *val)

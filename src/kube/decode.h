@@ -14,7 +14,7 @@ enum { DECODE_TEXT_MAX = 512 }; /* messages and reasons are clipped to so many b
 bool kube_decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e);
 bool kube_decode_service(struct service *ret, yyjson_val *val, struct arena *a, struct err *e);
 bool kube_decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err *e);
-/* KIND: the kind's id; not copied. RET's root is VAL. ERR_LIMIT: nested deeper than JSON_MAX_DEPTH. */
+/* KIND: the kind's id; not copied. RET's root is VAL, which must be at most JSON_MAX_DEPTH deep (shallow.h). */
 bool kube_decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e);
 
 /* metav1.Status: reason, message, details.retryAfterSeconds. What VAL does not say stays as it was; the

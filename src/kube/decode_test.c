@@ -303,21 +303,6 @@ static void test_job(void **state)
 	same(job.meta.ns, "n");
 	assert_ptr_equal(job.root, yyjson_doc_get_root(doc));
 	yyjson_doc_free(doc);
-
-	buf_clear(&b);
-	buf_put(&b, STR("{\"metadata\":{\"name\":\"j\"},\"spec\":"));
-	for (size_t i = 0; i < 10000; i++)
-		buf_put(&b, i % 2 ? STR("[") : STR("{\"a\":"));
-	buf_put(&b, STR("1"));
-	for (size_t i = 10000; i > 0; i--)
-		buf_putc(&b, (i - 1) % 2 ? ']' : '}');
-	buf_putc(&b, '}');
-	doc = yyjson_read(b.p, b.n, 0);
-	assert_non_null(doc);
-	assert_false(kube_decode_job(&job, yyjson_doc_get_root(doc), STR("K"), &arena, &e));
-	assert_int_equal(e.code, ERR_LIMIT);
-	err_release(&e);
-	yyjson_doc_free(doc);
 	buf_release(&b);
 }
 

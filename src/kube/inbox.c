@@ -1,6 +1,7 @@
 #include "kube/inbox.h"
 
 #include "kube/decode.h"
+#include "kube/shallow.h"
 
 void inbox_init(struct inbox *in)
 {
@@ -68,20 +69,21 @@ struct cluster_event *inbox_push(struct inbox *in, struct inbox_batch *b)
 	return &item->event;
 }
 
-/* A job's object is kept whole, in a document of its own. */
+/* A job's object is kept whole, if that can be, in a document of its own. */
 static bool keep_job(struct inbox_batch *b, struct object *ret, struct str kind, yyjson_val *val, struct err *e)
 {
 	struct job_object *job = arena_new(&b->arena, struct job_object);
-	yyjson_mut_doc *copy = yyjson_mut_doc_new(NULL);
-	yyjson_doc *doc;
+	struct str left_out;
+	yyjson_doc *doc = kube_shallow(val, &left_out, &b->arena);
 
-	yyjson_mut_doc_set_root(copy, yyjson_val_mut_copy(copy, val));
-	doc = yyjson_mut_doc_imut_copy(copy, NULL);
-	yyjson_mut_doc_free(copy);
-	ASSERT(doc);
 	*vec_push(&b->arena, &b->docs) = doc;
 	ret->job = job;
-	return kube_decode_job(job, yyjson_doc_get_root(doc), arena_str(&b->arena, kind), &b->arena, e);
+	if (!kube_decode_job(job, yyjson_doc_get_root(doc), arena_str(&b->arena, kind), &b->arena, e))
+		return false;
+	if (left_out.n)
+		job->problem = arena_printf(&b->arena, "%.*s: nested more than %d levels deep", STR_F(left_out),
+		                            JSON_MAX_DEPTH);
+	return true;
 }
 
 bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resource, struct str kind, yyjson_val *val,

@@ -105,8 +105,8 @@ static void answer_request(struct call *c, const struct http_answer *a)
 	struct inbox_batch *b = inbox_begin(&k->inbox);
 	struct cluster_event *ev = inbox_push(&k->inbox, b);
 	struct outcome *o = &ev->outcome;
-	struct err e = ERR_INIT;
-	yyjson_doc *doc = a->body.n ? json_parse(a->body, &e) : NULL;
+	/* As a watch reads it, however deep it is. */
+	yyjson_doc *doc = a->body.n ? yyjson_read(a->body.p, a->body.n, 0) : NULL;
 	yyjson_val *root = yyjson_doc_get_root(doc);
 
 	ev->type = EVENT_OUTCOME;
@@ -122,7 +122,6 @@ static void answer_request(struct call *c, const struct http_answer *a)
 	}
 	o->reason = arena_str(&b->arena, o->reason);
 	o->message = arena_str(&b->arena, o->message);
-	err_release(&e);
 	yyjson_doc_free(doc);
 	inbox_end(&k->inbox, b);
 	wake(k);

@@ -46,6 +46,7 @@ struct seen {
 		int code;
 		int n;
 	} asked[16];
+	int kinds;
 	bool (*enough)(struct seen *s);
 };
 
@@ -127,12 +128,71 @@ static void test_feeds_are_counted(void **state)
 	assert_int_equal(times(&s, true, 200), 0);
 }
 
+static const struct kube_kind tf_jobs = { STR_INIT("TfJob.mlkube.io"),
+	                                  { STR_INIT("mlkube.io"), STR_INIT("v1beta1"), STR_INIT("tfjobs"), true } };
+
+static bool two_deep_jobs(struct seen *s)
+{
+	static const char problem[] = "spec.deep: nested more than 200 levels deep";
+	struct request get = { .id = 1,
+		               .verb = VERB_GET,
+		               .resource = RES_JOB,
+		               .kind = tf_jobs.id,
+		               .ns = STR("team"),
+		               .name = STR("deep") };
+	struct cluster_event ev;
+
+	if (!s->kinds++)
+		kube_set_kinds(s->kube, &tf_jobs, 1);
+	while (cluster_next(kube_cluster(s->kube), &ev)) {
+		if (ev.type == EVENT_PUT) {
+			assert_string_equal(ev.object.job->problem.p, problem);
+			assert_true(str_eqc(ev.object.job->meta.name, "deep"));
+			cluster_submit(kube_cluster(s->kube), &get);
+		} else if (ev.type == EVENT_OUTCOME) {
+			assert_int_equal(ev.outcome.code, 200);
+			assert_string_equal(ev.outcome.object.job->problem.p, problem);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A job that nobody can read, for its depth, is told of, and why. */
+static void test_deep_jobs(void **state)
+{
+	struct buf job = BUF_INIT(1 << 20), list = BUF_INIT(1 << 20);
+	struct reply server[] = {
+		{ "/apis/mlkube.io/v1beta1/namespaces/team/tfjobs/deep", 200, NULL },
+		{ "/apis/mlkube.io/v1beta1/tfjobs?watch=true", 403, "" },
+		{ "/apis/mlkube.io/v1beta1/tfjobs?", 200, NULL },
+		{ "/api/v1/", 200, EMPTY_LIST },
+		{ 0 },
+	};
+	struct seen s = { 0 };
+
+	(void)state;
+	buf_put(&job, STR("{\"metadata\":{\"name\":\"deep\",\"namespace\":\"team\"},\"spec\":{\"deep\":"));
+	for (int i = 0; i < 9000; i++)
+		buf_putc(&job, '[');
+	for (int i = 0; i < 9000; i++)
+		buf_putc(&job, ']');
+	buf_put(&job, STR("}}"));
+	buf_printf(&list, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[%s]}", job.p);
+	server[0].body = job.p;
+	server[2].body = list.p;
+	run(&s, server, two_deep_jobs);
+	buf_release(&job);
+	buf_release(&list);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, testing_setup, testing_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_feeds_are_counted),
+		TEST(test_deep_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,7 @@ void cached_job_free(struct cached_job *job)
 		yyjson_doc_free(job->source);
 	yyjson_doc_free(job->doc);
 	free((char *)(uintptr_t)job->text.p);
+	free(job->problem);
 	arena_release(&job->arena);
 	free((char *)(uintptr_t)job->parsed_rv.p);
 	free(job->refusal_text);
@@ -109,6 +110,8 @@ static void fill_job(struct cached_job *job, const struct job_object *o)
 		free((char *)(uintptr_t)job->text.p);
 		job->text = copy_text(o->root);
 	}
+	free(job->problem);
+	job->problem = o->problem.n ? xstrndup(o->problem.p, o->problem.n) : NULL;
 	job->phase = phase_parse(json_str(json_at(o->root, "status", "dlOperator", "phase", NULL)));
 	job->delete_sent = job->delete_sent && !job->meta.deleted;
 }

@@ -79,6 +79,7 @@ struct cached_job {
 	/* The whole object, as text or, while it is looked at, as a tree (open.c). */
 	struct str text;
 	yyjson_doc *doc;
+	char *problem; /* why it is not the whole; NULL: it is */
 	struct cached_job *open_prev, *open_next;
 	struct versions versions;
 	bool gone; /* no longer in the cache; lives while requests are in flight */

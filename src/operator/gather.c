@@ -42,7 +42,8 @@ static void forget_parsed(struct cached_job *job)
 	job->source = NULL;
 }
 
-/* A kind whose code fails still gets a job: one that says what is wrong, and so has no children. */
+/* Where the kind's code fails, or the object is not whole, there is still a job: one that says what is wrong, and
+   so has no children. */
 static struct job *bare_job(struct cached_job *job, const char *why)
 {
 	struct job *j = arena_new(&job->arena, struct job);
@@ -71,7 +72,9 @@ static void read_job(struct op *op, struct cached_job *job)
 
 	forget_parsed(job);
 	job->source = job->doc;
-	if (kind)
+	if (kind && job->problem)
+		err_set(&e, ERR_LIMIT, "%s", job->problem);
+	else if (kind)
 		job->parsed = kind_read(op->kinds, kind, yyjson_doc_get_root(job->doc), STR_NONE, &e);
 	else
 		err_set(&e, ERR_INVALID, "no such kind: %.*s", STR_F(job->kind));

@@ -91,6 +91,29 @@ static void test_unreadable_record_is_left_alone(void **state)
 }
 
 /* A leader whose watch of pods is behind must not take for deleted what it has not seen yet. */
+/* Its object came without what makes it a job: it says so, once, and has no children. */
+static void test_job_that_is_not_whole(void **state)
+{
+	struct script *s = *state;
+	struct job_object o = job_object(s, "1", "", 1);
+	struct sent *t;
+
+	listed(s);
+	o.problem = STR("spec.deep: nested more than 200 levels deep");
+	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB, .object = { RES_JOB, .job = &o } });
+	t = waiting(s, VERB_PATCH_STATUS, RES_JOB);
+	assert_non_null(t);
+	assert_non_null(strstr(t->r.body.p, "\"phase\":\"Invalid\""));
+	assert_non_null(strstr(t->r.body.p, "spec.deep: nested more than 200 levels deep"));
+	assert_int_equal(count_waiting(s), 1);
+	/* Mended, it runs. */
+	status_written(s);
+	put_job(s, "2000", s->status.p, 1);
+	for (int i = 0; i < 50 && !waiting(s, VERB_CREATE, RES_SERVICE); i++)
+		status_written(s);
+	assert_non_null(waiting(s, VERB_CREATE, RES_SERVICE));
+}
+
 static void test_pod_that_only_the_record_saw(void **state)
 {
 	struct script *s = *state;
@@ -191,6 +214,7 @@ int main(void)
 		SCRIPT_TEST(test_no_second_pass_in_flight),
 		SCRIPT_TEST(test_status_carries_its_version),
 		SCRIPT_TEST(test_unreadable_record_is_left_alone),
+		SCRIPT_TEST(test_job_that_is_not_whole),
 		SCRIPT_TEST(test_pod_that_only_the_record_saw),
 		SCRIPT_TEST(test_pod_that_the_record_saw_is_gone),
 		SCRIPT_TEST(test_job_that_goes_while_in_flight),

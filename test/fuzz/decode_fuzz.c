@@ -2,6 +2,7 @@
    text's own bytes, clipped where they say so. */
 #include "base/json.h"
 #include "kube/decode.h"
+#include "kube/shallow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -27,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct job_object job;
 	struct service service;
 	struct node node;
+	struct str left_out;
 	struct pod pod;
 	bool ok = kube_decode_pod(&pod, val, &a, &e);
 
@@ -34,6 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ASSERT(ok == kube_decode_service(&service, val, &a, &e) && ok == kube_decode_node(&node, val, &a, &e));
 	if (kube_decode_job(&job, val, STR("K"), &a, NULL))
 		ASSERT(ok && str_eq(job.meta.name, pod.meta.name) && str_eq(node.name, pod.meta.name));
+	if (yyjson_is_obj(val)) {
+		yyjson_doc *shallow = kube_shallow(val, &left_out, &a);
+
+		ASSERT(yyjson_is_obj(yyjson_doc_get_root(shallow)));
+		yyjson_doc_free(shallow);
+	}
 	kube_decode_status(&o, val);
 	yyjson_doc_free(doc);
 	if (ok)
