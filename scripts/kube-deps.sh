@@ -3,21 +3,31 @@
 # lies as a PATH. What it does stands on standard error.
 #
 #   PATH=$(scripts/kube-deps.sh):$PATH
+#   PATH=$(scripts/kube-deps.sh --node):$PATH     also what a node that runs containers needs
 #
 # Everything is built from source through the Go module proxy and kept outside the checkout, in
 # $DL_OPERATOR_CACHE (default: ~/.cache/dl-operator). kubectl is the machine's, if it is new enough; so is
-# promtool, or it is taken out of Debian's package (which, installed, would start a server).
-# KUBE_VERSION, ETCD_VERSION and KWOK_VERSION choose others than these:
+# promtool, or it is taken out of Debian's package (which, installed, would start a server). containerd,
+# runc and the network plugins are Debian's.
+# KUBE_VERSION, ETCD_VERSION, KWOK_VERSION and COREDNS_VERSION choose others than these:
 set -eu
 kube=${KUBE_VERSION:-1.36.3}
 etcd=${ETCD_VERSION:-3.6.16}
 kwok=${KWOK_VERSION:-0.8.0}
+coredns=${COREDNS_VERSION:-1.14.7}
 
 cache=${DL_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dl-operator}
 kube_dir=$cache/kubernetes-$kube
 etcd_dir=$cache/etcd-$etcd
 kwok_dir=$cache/kwok-$kwok
 prometheus_dir=$cache/prometheus
+coredns_dir=$cache/coredns-$coredns
+
+node=
+if [ $# -gt 0 ]; then
+  [ "$*" = --node ] || { echo "usage: scripts/kube-deps.sh [--node]" >&2; exit 2; }
+  node=yes
+fi
 
 say() { echo "kube-deps: $*" >&2; }
 
@@ -39,6 +49,10 @@ missing_binaries() {
     [ -x "$f" ] || echo "$f"
   done
   [ -x "$prometheus_dir/promtool" ] || command -v promtool >/dev/null 2>&1 || echo "$prometheus_dir/promtool"
+  [ -n "$node" ] || return 0
+  for f in "$kube_dir/kubelet" "$kube_dir/kube-proxy" "$coredns_dir/coredns"; do
+    [ -x "$f" ] || echo "$f"
+  done
 }
 
 as_root() {
@@ -58,12 +72,23 @@ update_lists() {
   updated=1
 }
 
+# The busybox of the images must need no libraries.
+busybox_is_static() {
+  busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1
+}
+
 # install_packages: Debian packages of the commands that are not there.
 install_packages() {
+  pairs="openssl:openssl jq:jq setpriv:util-linux flock:util-linux curl:curl"
+  [ -z "$node" ] || pairs="$pairs ip:iproute2 iptables:iptables containerd:containerd runc:runc"
   packages=
-  for pair in openssl:openssl jq:jq setpriv:util-linux flock:util-linux curl:curl; do
+  for pair in $pairs; do
     command -v "${pair%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
   done
+  if [ -n "$node" ]; then
+    busybox_is_static || packages="$packages busybox-static"
+    [ -x /opt/cni/bin/bridge ] || [ -x /usr/lib/cni/bridge ] || packages="$packages containernetworking-plugins"
+  fi
   [ -n "$packages" ] || return 0
   say "installing$packages"
   update_lists
@@ -124,6 +149,13 @@ fetch_promtool() {
   mv "$tmp/deb/usr/bin/promtool" "$prometheus_dir/promtool"
 }
 
+build_coredns() {
+  begin "CoreDNS $coredns" "two or three minutes on two cores"
+  go_quiet install "github.com/coredns/coredns@v$coredns"
+  mv "$GOBIN/coredns" "$tmp/out"
+  finish "$coredns_dir/coredns"
+}
+
 # Kubernetes replaces the modules of its staging folder by paths; as a dependency it needs their
 # published versions instead, 0.N.P for Kubernetes 1.N.P.
 kube_module() {
@@ -159,6 +191,7 @@ build() {
     */etcd) build_etcd ;;
     */kwok) build_kwok ;;
     */promtool) fetch_promtool ;;
+    */coredns) build_coredns ;;
     *) build_kube "$(basename "$f")" ;;
     esac
   done
@@ -176,4 +209,4 @@ if [ -n "$(missing_binaries)" ]; then
   [ -z "$(missing_binaries)" ] || build
   [ -z "$(missing_binaries)" ] || exit 1
 fi
-echo "$kube_dir:$etcd_dir:$kwok_dir:$prometheus_dir"
+echo "$kube_dir:$etcd_dir:$kwok_dir:$prometheus_dir${node:+:$coredns_dir}"

@@ -19,7 +19,11 @@ case "$1 $2" in
   echo '{"Replace": [{"Old": {"Path": "k8s.io/api"}, "New": {"Path": "./staging/src/k8s.io/api"}},
     {"Old": {"Path": "other"}, "New": {"Path": "other", "Version": "v1.0.0"}}]}'
   ;;
-install*) mkdir -p "$GOBIN" && echo kwok >"$GOBIN/kwok" && chmod +x "$GOBIN/kwok" ;;
+install*)
+  name=${2##*/}
+  name=${name%@*}
+  mkdir -p "$GOBIN" && echo "$2" >"$GOBIN/$name" && chmod +x "$GOBIN/$name"
+  ;;
 build*)
   [ ! -e "$FAKE/broken" ] || { echo "undefined: everything"; exit 1; }
   while [ "$1" != -o ]; do shift; done
@@ -38,7 +42,7 @@ program() {
   chmod +x "bin/$1"
 }
 
-kube_deps() { "$root/scripts/kube-deps.sh"; }
+kube_deps() { "$root/scripts/kube-deps.sh" "$@"; }
 
 builds() { grep -c 'go build\|go install' log || true; }
 
@@ -67,6 +71,35 @@ lock 644"
   split env KUBE_VERSION=1.35.4 "$root/scripts/kube-deps.sh"
   is "$out" "$PWD/cache/kubernetes-1.35.4:$PWD/cache/etcd-3.6.16:$PWD/cache/kwok-0.8.0:$PWD/cache/prometheus"
   is "$(builds)" 8
+}
+
+@test "--node: what a node needs as well, and Debian's packages of what is not there" {
+  for c in ip iptables containerd runc busybox; do
+    program $c <<<'exit 0'
+  done
+  # A script is no static program, so busybox is missing; the others are there.
+  program ldd <<<'exit 0'
+  # shellcheck disable=SC2016 # for the script
+  program apt-get <<<'echo "apt-get $*" >>"$FAKE/log"'
+  program id <<<'echo 0'
+  split kube_deps --node
+  is "$status" 0
+  is "${out##*:}" "$PWD/cache/coredns-1.14.7"
+  is "$(cat cache/coredns-1.14.7/coredns)" github.com/coredns/coredns@v1.14.7
+  is "$(cat cache/kubernetes-1.36.3/kubelet)" k8s.io/kubernetes/cmd/kubelet
+  is "$(cat cache/kubernetes-1.36.3/kube-proxy)" k8s.io/kubernetes/cmd/kube-proxy
+  is "$(builds)" 8
+  has "$(grep 'apt-get install' log)" "busybox-static"
+  has_not "$(grep 'apt-get install' log)" "runc"
+  # Linked statically, it will do.
+  program ldd <<<'exit 1'
+  rm log
+  split kube_deps --node
+  is "$status" 0
+  has_not "$(cat log 2>/dev/null || true)" busybox-static
+  split kube_deps --what
+  is "$status" 2
+  has "$err" usage
 }
 
 @test "a kubectl that is too old, or none, is not used" {
