@@ -2,6 +2,7 @@
 # shellcheck disable=SC2154 # `up` sets here and dir
 # The components: with which flags each is started, and how to ask it whether it is ready.
 
+api_address=127.0.0.1
 port_etcd=
 port_peer=
 port_api=
@@ -42,9 +43,9 @@ start_script() {
 
 write_start_scripts() {
   local dir=$1 pki=$1/pki name
-  kubeconfig "$dir" admin "$port_api" >"$dir/kubeconfig"
+  kubeconfig "$dir" admin >"$dir/kubeconfig"
   for name in kube-controller-manager kube-scheduler kwok; do
-    kubeconfig "$dir" $name "$port_api" >"$dir/config/$name.kubeconfig"
+    kubeconfig "$dir" $name >"$dir/config/$name.kubeconfig"
   done
 
   start_script "$dir" etcd --data-dir="$dir/etcd" --unsafe-no-fsync --log-level=warn \
@@ -53,8 +54,10 @@ write_start_scripts() {
     --initial-cluster="default=http://127.0.0.1:$port_peer"
 
   # The last two flags: a stopped server sends away those who watch, and goes.
-  start_script "$dir" kube-apiserver --bind-address=127.0.0.1 --advertise-address=127.0.0.1 --secure-port="$port_api" \
-    --etcd-servers="http://127.0.0.1:$port_etcd" --endpoint-reconciler-type=none \
+  start_script "$dir" kube-apiserver --bind-address="$api_address" --advertise-address="$api_address" \
+    --secure-port="$port_api" --etcd-servers="http://127.0.0.1:$port_etcd" \
+    --endpoint-reconciler-type="$([ "$api_address" = 127.0.0.1 ] && echo none || echo lease)" \
+    --kubelet-client-certificate="$pki/admin.crt" --kubelet-client-key="$pki/admin.key" \
     --service-cluster-ip-range=10.96.0.0/16 --allow-privileged=true --kubelet-preferred-address-types=InternalIP \
     --tls-cert-file="$pki/server.crt" --tls-private-key-file="$pki/server.key" --client-ca-file="$pki/ca.crt" \
     --service-account-issuer=https://kubernetes.default.svc \
@@ -84,7 +87,7 @@ etcd_ready() { curl -sf -m 5 "http://127.0.0.1:$port_etcd/readyz"; }
 
 api_ready() {
   curl -sf -m 5 --cacert "$dir/pki/ca.crt" --cert "$dir/pki/admin.crt" --key "$dir/pki/admin.key" \
-    "https://127.0.0.1:$port_api/readyz"
+    "https://$api_address:$port_api/readyz"
 }
 
 # Their certificates are signed by nobody.
@@ -122,6 +125,7 @@ YAML
 
 # nodes_ready N: pods can be put on all of them.
 nodes_ready() {
-  [ "$(admin get nodes -o json | jq '[.items[] | select((.spec.taints // []) == [])
+  [ "$(admin get nodes -o json | jq '[.items[]
+    | select(.metadata.annotations["kwok.x-k8s.io/node"] and (.spec.taints // []) == [])
     | select(any(.status.conditions[]?; .type == "Ready" and .status == "True"))] | length')" = "$1" ]
 }

@@ -8,12 +8,13 @@
 #   DIR/start/NAME      the command that starts it, for those who want to start it by hand
 #   DIR/run/NAME.pid    its process id and start time
 #   DIR/pki, DIR/etcd   keys and data
+#   DIR/node, DIR/proc  where a real node mounts its own files and this machine's /proc; empty from outside
 #   DIR/.cluster        says that the folder is ours to clean
 
 # In the order in which they are stopped: who watches goes before who is watched, for an API server waits
-# for its clients.
+# for its clients. With `node`, the first process of its namespaces, all that runs on the node ends.
 # shellcheck disable=SC2034 # for those who read this file
-components=(kwok kube-scheduler kube-controller-manager kube-apiserver etcd)
+components=(kwok node kubelet kube-proxy coredns containerd kube-scheduler kube-controller-manager kube-apiserver etcd)
 
 say() { echo "cluster: $*" >&2; }
 
@@ -33,21 +34,40 @@ pid_of() {
   read -r pid start 2>/dev/null <"$1/run/$2.pid" && [ -n "$start" ] && [ "$(started "$pid")" = "$start" ] && echo "$pid"
 }
 
+# in_node DIR COMMAND…: as if on the real node, as root there.
+in_node() {
+  local pid
+  pid=$(pid_of "$1" node) || { say "there is no node in $1"; return 1; }
+  shift
+  nsenter --target "$pid" --pid --mount --net "$@"
+}
+
 # start_component DIR NAME: in a session of its own, so that no signal of the caller's terminal reaches
 # it. It writes its own pid before it becomes the program: whenever the caller is killed, `down` finds it.
 start_component() {
-  # shellcheck disable=SC2016 # expanded by the shell that is started
+  local enter=() proc=/proc pid i
+  case $2 in
+  node) enter=(unshare --pid --fork --mount --net) ;;
+  containerd | kubelet | kube-proxy | coredns)
+    pid=$(pid_of "$1" node) || { say "$2 needs the node, which is gone"; return 1; }
+    # There a process has another number; this machine's /proc tells the one that we know it by.
+    enter=(nsenter --target "$pid" --pid --mount --net) proc=$1/proc
+    ;;
+  esac
+  rm -f "$1/run/$2.pid"
+  # shellcheck disable=SC2016 # expanded by the shells that are started
   setsid bash -c '
-    for fd in /proc/$$/fd/*; do
+    for fd in /proc/self/fd/*; do
       fd=${fd##*/}
       [ "$fd" -le 2 ] || eval "exec $fd>&-"
     done
-    read -r stat <"/proc/$$/stat"
-    set -- "$1" "$2" ${stat##*) }
-    echo "$$ ${22}" >"$1/run/$2.pid"
+    exec "$@"
+  ' start "${enter[@]}" bash -c '
+    read -r stat <"$3/self/stat"
+    set -- "$1" "$2" "${stat%% *}" ${stat##*) }
+    echo "$3 ${23}" >"$1/run/$2.pid"
     exec "$1/start/$2"
-  ' start "$1" "$2" </dev/null >>"$1/log/$2.log" 2>&1 &
-  local i
+  ' start "$1" "$2" "$proc" </dev/null >>"$1/log/$2.log" 2>&1 &
   for ((i = 0; i < 1000; i++)); do
     [ ! -s "$1/run/$2.pid" ] || return 0
     sleep 0.01

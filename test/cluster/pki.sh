@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # components.sh sets the address and the port
 # Keys, certificates and kubeconfigs of a cluster.
 
 # certificate DIR NAME SUBJECT USAGE [SUBJECT-ALT-NAME]: DIR/pki/NAME.key and .crt, signed by our CA.
@@ -18,14 +19,14 @@ make_pki() {
     openssl ec -in "$dir/pki/service-accounts.key" -pubout -out "$dir/pki/service-accounts.pub"
   } 2>>"$dir/log/openssl.log"
   certificate "$dir" server "/CN=kube-apiserver" serverAuth \
-    "IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
+    "IP:$api_address,IP:10.96.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
   certificate "$dir" admin "/O=system:masters/CN=admin" clientAuth
   certificate "$dir" kwok "/O=system:masters/CN=kwok" clientAuth
   certificate "$dir" kube-controller-manager "/CN=system:kube-controller-manager" clientAuth
   certificate "$dir" kube-scheduler "/CN=system:kube-scheduler" clientAuth
 }
 
-# kubeconfig DIR NAME PORT: for the client certificate of that name, with everything inline.
+# kubeconfig DIR NAME: for the client certificate of that name, with everything inline.
 kubeconfig() {
   cat <<YAML
 apiVersion: v1
@@ -37,7 +38,7 @@ contexts:
 clusters:
 - name: test
   cluster:
-    server: https://127.0.0.1:$3
+    server: https://$api_address:$port_api
     certificate-authority-data: $(base64 -w 0 "$1/pki/ca.crt")
 users:
 - name: $2
