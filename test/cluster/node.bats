@@ -1,0 +1,287 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # helpers.bash sets root, ns, out and err
+# dl-operator and a real node: replicas in containers, which find each other by name.
+load helpers
+# shellcheck source=test/cluster/lib.sh
+. "$here/lib.sh"
+
+: "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
+image=localhost/busybox:test
+
+# A cluster of its own, beside that of the other files. NODE_DIR names one that is there already.
+setup_file() {
+  if [ -z "${NODE_DIR:-}" ]; then
+    export NODE_DIR=$BATS_FILE_TMPDIR/node NODE_OURS=yes
+    "$here/up" "$NODE_DIR" --node --while "${CLUSTER_WHILE:-$$}" 3>&- || return 1
+  fi
+  export KUBECONFIG=$NODE_DIR/kubeconfig
+  install_crds
+  "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 \
+    >"$NODE_DIR/log/dl-operator.log" 2>&1 3>&- &
+  export OPERATOR=$!
+}
+
+teardown_file() {
+  kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
+  if [ -n "${NODE_OURS:-}" ]; then
+    "$here/down" --keep-logs "$NODE_DIR"
+    [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$NODE_DIR" "$CLUSTER_LOGS-node"
+  fi
+}
+
+# in_containers COMMAND <job.json: every replica runs it in our image.
+in_containers() {
+  jq --arg image "$image" --arg command "$1" '
+    (.spec | .. | objects | select(.containers?)) |= (del(.hostNetwork) + {terminationGracePeriodSeconds: 1}
+      | .containers[] |= (del(.args, .resources)
+        + {image: $image, imagePullPolicy: "Never", command: ["sh", "-c", $command]}))'
+}
+
+# create JOB.json: its name, as kubectl takes it.
+create() {
+  kubectl -n "$ns" create -f "$1" >&2
+  job_in "$1"
+}
+
+# ended JOB CONDITION: waits for the end; if it is another one, what happened.
+ended() {
+  kubectl -n "$ns" wait --for=condition="$2" --timeout=180s "$1" || {
+    kubectl -n "$ns" get "$1" -o json | jq .status
+    kubectl -n "$ns" get pods -o wide
+    kubectl -n "$ns" get events --sort-by=.lastTimestamp | tail -n 30
+    kubectl -n "$ns" get pods -o name | xargs -n 1 kubectl -n "$ns" logs --prefix --tail=5
+    tail -n 5 "$NODE_DIR/log/dl-operator.log"
+    return 1
+  }
+}
+
+record() { # record JOB JQ: of status.dlOperator
+  kubectl -n "$ns" get "$1" -o json | jq -c ".status.dlOperator | $2"
+}
+
+# kept <job.json: all pods stay after its end, for their logs.
+kept() {
+  jq 'if .apiVersion == "mpba.fbk.eu/v1" then
+      .metadata.annotations["dl-operator.mpba.fbk.eu/policy"] = "cleanPods: None"
+    else del(.spec.cleanPodPolicy) | .spec.policy.cleanPods = "None" end'
+}
+
+@test "one job of each kind: the replicas find each other and end" {
+  replica=$(cat "$here/replica.sh")
+  for f in mpba-mxjob/linear fioravanzo-mxjob/linear-dist mlkube-tfjob/distributed aitrainingjob/pserver-trainer; do
+    # The kind's own PS would be a TensorFlow.
+    example "$f" | jq 'if .kind == "TfJob" then .spec.replicaSpecs[2].template = .spec.replicaSpecs[1].template
+      else . end' | kept | in_containers "$replica" >job.json
+    create job.json >>jobs.list
+  done
+  example mpba-tfjob/ps-worker | in_containers "$replica" >job.json
+  create job.json >>jobs.list
+  is "$(wc -l <jobs.list)" "$(dljob crds -o json | jq '.items | length')"
+  while read -r job; do
+    ended "$job" Complete
+    is "$(record "$job" '[.phase, .restarts // 0]')" '["Succeeded",0]'
+  done <jobs.list
+  # What still ran is gone where nothing else was asked for; who has ended stays.
+  eventually 60 pods_are job_name=mnist "pod/worker-mnist-0 pod/worker-mnist-1"
+  # Who was answered by whom. The random part of names comes from labels.
+  mx=$(pod_of fioravanzo.org,job_type=SCHEDULER)
+  tf=$(pod_of mlkube.io,job_type=MASTER)
+  tf=${tf#example-job-master-}
+  said scheduler-test02-0 "greeted by 2"
+  said worker-test02-0 "scheduler-test02-0-service:9000: welcome worker-test02-0, says scheduler-test02-0"
+  said worker-mnist-0 "ps-mnist-0-service:2222: welcome worker-mnist-0, says ps-mnist-0"
+  said worker-mnist-1 "ps-mnist-0-service:2222: welcome worker-mnist-1, says ps-mnist-0"
+  said "$mx" "greeted by 2"
+  said "$(pod_of fioravanzo.org,job_type=WORKER)" "${mx%-?????}:9000: welcome"
+  said "example-job-master-$tf" "greeted by 1"
+  for role in "ps-$tf" "ps-${tf%0}1" "master-$tf"; do
+    said "example-job-worker-$tf" "example-job-$role:2222: welcome example-job-worker-$tf, says example-job-$role"
+  done
+  said demo-trainer-3 "demo-trainer-3.$ns is me"
+  for host in demo-pserver-0.$ns:4444 demo-pserver-0.$ns:5555 demo-pserver-1.$ns:4444 demo-pserver-1.$ns:5555; do
+    said demo-trainer-0 "$host: welcome demo-trainer-0, says ${host%%.*}"
+  done
+  kubectl -n "$ns" delete dljobs --all --wait=false
+}
+
+pods_are() { # pods_are LABELS NAMES
+  is "$(kubectl -n "$ns" get pods -l "$1" -o name | paste -s -d ' ')" "$2"
+}
+
+pod_of() { # pod_of LABELS: its name
+  kubectl -n "$ns" get pods -l "$1" -o 'jsonpath={.items[0].metadata.name}'
+}
+
+said() { # said POD TEXT
+  has "$(kubectl -n "$ns" logs "$1")" "$2"
+}
+
+@test "an exit code that is worth another try: the replica starts again" {
+  # shellcheck disable=SC2016 # for the container
+  example aitrainingjob/paddle-mnist | kept | in_containers '
+    echo "run $TRAININGJOB_REPLICA_RESTARTCOUNT"
+    [ "$TRAININGJOB_REPLICA_RESTARTCOUNT" != 0 ] || exit 137' >job.json
+  job=$(create job.json)
+  ended "$job" Complete
+  record "$job" .
+  is "$(record "$job" '[.phase, .restarts]')" '["Succeeded",1]'
+  is "$(kubectl -n "$ns" logs paddle-mnist-trainer-0)" "run 1"
+}
+
+@test "an exit code that is not: the job has failed, and says with which" {
+  # shellcheck disable=SC2016 # for the container
+  tfjob wrong 1 | yaml_to_json | jq '.[0]' | in_containers '
+    case $TF_CONFIG in *\"type\":\"master\"*) exit 3 ;; esac
+    sleep infinity' >job.json
+  job=$(create job.json)
+  ended "$job" Failed
+  record "$job" .
+  is "$(record "$job" '[.phase, .restarts]')" '["Failed",0]'
+  has "$(record "$job" .reason)" "master-0 exited with code 3"
+}
+
+@test "a job that is deleted while it runs: its containers end" {
+  tfjob runs 2 | yaml_to_json | jq '.[0]' | in_containers 'exec sleep 123456' >job.json
+  job=$(create job.json)
+  kubectl -n "$ns" wait --for=condition=Running --timeout=120s "$job"
+  is "$(sleeping | wc -l)" 3
+  kubectl -n "$ns" delete "$job" --timeout=60s
+  eventually 90 nobody_sleeps
+}
+
+sleeping() {
+  in_node "$NODE_DIR" pgrep -fx 'sleep 123456'
+}
+
+nobody_sleeps() {
+  is "$(sleeping || true)" ""
+}
+
+# What is left of a node on this machine: traces LINK NAMESPACES DIR
+traces() {
+  local link=$1 namespaces=$2 dir=$3 ns
+  ls -d "/sys/class/net/$link"* 2>/dev/null || true
+  find /sys/fs/cgroup -maxdepth 3 -name "$link" 2>/dev/null
+  for ns in $namespaces; do
+    find /proc/[0-9]*/ns -lname "$ns" 2>/dev/null || true
+    grep -F "$ns" /proc/self/mountinfo || true
+  done
+  grep -F " $dir" /proc/self/mountinfo || true
+  ls -d "$dir/node" "$dir/proc" "$dir/config" 2>/dev/null || true
+}
+
+# Where programs of a node write, unless it has a disk of its own; and what kube-proxy would leave.
+machine() {
+  ls -d /opt/containerd /var/lib/cni/* /var/lib/kubelet/* /var/log/containers/* /var/log/pods/* \
+    /run/containerd/* /run/netns/cni-* /run/runc/* 2>/dev/null || true
+  iptables-save | grep -c KUBE || true
+  cat /proc/sys/net/ipv4/ip_forward
+}
+
+# namespaces PID…: of processes, as /proc names them.
+namespaces() {
+  for pid; do
+    readlink "/proc/$pid/ns/net" "/proc/$pid/ns/mnt" "/proc/$pid/ns/pid"
+  done | sort -u | grep -vFx "$(readlink /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/pid)"
+}
+
+nothing_left() {
+  is "$(traces "$@")" ""
+}
+
+@test "down leaves nothing of a node, though its programs were killed" {
+  machine >before
+  "$here/up" "$PWD/second" --node 3>&-
+  export KUBECONFIG=$PWD/second/kubeconfig
+  new_namespace left
+  kubectl -n left run pod --image="$image" --image-pull-policy=Never --restart=Never -- sleep 654321
+  kubectl -n left wait --for=condition=Ready --timeout=120s pod/pod
+  # The number of a process here: those in containers are children of this machine, too.
+  pod=$(pgrep -fx 'sleep 654321')
+  spaces=$(namespaces "$pod" "$(pid_of "$PWD/second" node)")
+  is "$(echo "$spaces" | wc -l)" 6
+  link=$(cat second/config/node)
+  [ "$(traces "$link" "$spaces" "$PWD/second" | wc -l)" -gt 10 ]
+  for name in containerd kubelet kube-proxy coredns; do
+    kill -KILL "$(pid_of "$PWD/second" $name)"
+  done
+  "$here/down" "$PWD/second"
+  nothing_left "$link" "$spaces" "$PWD/second"
+  [ ! -e second ]
+  machine | diff before -
+  # The other node goes on.
+  KUBECONFIG=$NODE_DIR/kubeconfig kubectl get node node-0
+}
+
+@test "a node whose up was killed half-way: down leaves nothing" {
+  "$here/up" "$PWD/half" --node 3>&- &
+  up=$!
+  eventually 120 test -s half/run/containerd.pid
+  kill -KILL $up
+  spaces=$(namespaces "$(pid_of "$PWD/half" node)")
+  link=$(cat half/config/node)
+  kill -KILL "$(pid_of "$PWD/half" node)"
+  eventually 30 ended_all "$PWD/half"
+  "$here/down" "$PWD/half"
+  nothing_left "$link" "$spaces" "$PWD/half"
+}
+
+# Nothing runs on a node whose first process is gone.
+ended_all() {
+  for name in containerd kubelet kube-proxy coredns; do
+    is "$(pid_of "$1" $name || true)" ""
+  done
+}
+
+@test "a node whose up is stopped half-way leaves nothing" {
+  "$here/up" "$PWD/half" --node 3>&- &
+  up=$!
+  eventually 120 test -s half/run/containerd.pid
+  spaces=$(namespaces "$(pid_of "$PWD/half" node)")
+  link=$(cat half/config/node)
+  kill $up
+  wait $up || stopped=$?
+  is "$stopped" 130
+  nothing_left "$link" "$spaces" "$PWD/half"
+}
+
+@test "a node ends with the process for which it was started" {
+  sleep 1000 3>&- &
+  owner=$!
+  "$here/up" "$PWD/third" --node --while $owner 3>&-
+  spaces=$(namespaces "$(pid_of "$PWD/third" node)")
+  link=$(cat third/config/node)
+  kill -KILL $owner
+  eventually 60 nothing_left "$link" "$spaces" "$PWD/third"
+  [ -s third/log/kubelet.log ]
+}
+
+# without WHAT SCRIPT: a program of that name, which stands before the machine's own.
+without() {
+  mkdir -p bin
+  { echo '#!/bin/sh'; echo "$2"; } >"bin/$1"
+  chmod +x "bin/$1"
+}
+
+@test "what the machine lacks is said in one line, and nothing is started" {
+  # A program that fails | when it is asked this | what is said
+  while IFS='|' read -r program asked said; do
+    real=$(command -v "$program")
+    without "$program" "case \"\$*\" in $asked) exit 1 ;; esac; exec $real \"\$@\""
+    split env PATH="$PWD/bin:$PATH" "$here/up" "$PWD/lacks" --node
+    is "$status" 1
+    has "$err" "$said"
+    is "$(echo "$err" | wc -l)" 1
+    is "$(find lacks -name '*.pid')" ""
+    rm -r bin lacks
+  done <<'TABLE'
+unshare|*true|a real node needs namespaces of its own
+mount|*overlay*|a real node needs overlayfs
+ip|*bridge*|a real node needs bridges
+iptables|*|a real node needs iptables
+TABLE
+  without id 'echo 1000'
+  refused "a real node needs root" env PATH="$PWD/bin:$PATH" "$here/up" "$PWD/lacks" --node
+  refused "has /run, /var/lib and /var/log of its own" "$here/up" "/run/dl-operator-test-$$" --node
+  [ ! -e "/run/dl-operator-test-$$" ]
+}
