@@ -314,6 +314,25 @@ static void read_port_prefix(struct reader *r)
 	r->port_prefix = doc.prefix;
 }
 
+/* It is not kept: what nobody would understand must not pass as one of the three. */
+static void check_restart_policy(struct reader *r, yyjson_val *val)
+{
+	static const char *const known[] = { "", "Always", "OnFailure", "Never" };
+	struct str path = below(r, STR("restartPolicy")), said = json_str(val);
+
+	if (absent(val))
+		return;
+	if (!yyjson_is_str(val)) {
+		problem_error(r->p, path, "must be Always, OnFailure or Never, found %s", json_type_name(val));
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (str_eq(said, str_c(known[i])))
+			return;
+	problem_error(r->p, path, "must be Always, OnFailure or Never, found \"%.*s\"",
+		      STR_F(text_shown(said, r->a)));
+}
+
 static bool read_spec(struct reader *r)
 {
 	struct str path = place_path(r->doc->at, STR("template"), r->a);
@@ -335,6 +354,7 @@ static bool read_spec(struct reader *r)
 			      spec ? json_type_name(spec) : "nothing");
 		return false;
 	}
+	check_restart_policy(r, json_get(spec, "restartPolicy"));
 	read_containers(r, spec, "initContainers", true);
 	read_containers(r, spec, "containers", false);
 	return true;
