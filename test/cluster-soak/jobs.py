@@ -1,10 +1,11 @@
 """Jobs of all kinds whose ends are known, and what must hold for them and for the server's account of them."""
 import collections
+import http.client
 import json
 import threading
 import time
 
-from soak import FINAL, OURS, PODS, api, audit, check, eventually, jobs_path, make_job, parallel, say
+from soak import FINAL, OURS, api, audit, check, eventually, jobs_path, make_job, parallel, say
 
 
 def template(annotations, container="main", restart="OnFailure"):
@@ -75,17 +76,19 @@ def start_jobs(n, ns):
     return jobs
 
 
-def wait_for_all(jobs, ns, seconds=240):
-    """Until all have ended and what remains to be done then is done: pods that still run, services."""
-    def open_jobs():
-        found = [o for path in {jobs_path(o, ns) for o, _, _ in jobs} for o in api.items(path)]
-        return len(found) < len(jobs) or any(
-            ((o.get("status") or {}).get("dlOperator") or {}).get("phase") not in FINAL for o in found)
+def open_jobs(jobs, ns):
+    """Is there one that has not ended?"""
+    found = [o for path in {jobs_path(o, ns) for o, _, _ in jobs} for o in api.items(path)]
+    return len(found) < len(jobs) or any(
+        ((o.get("status") or {}).get("dlOperator") or {}).get("phase") not in FINAL for o in found)
 
+
+def wait_for_all(jobs, ns, seconds=600):
+    """Until all have ended and what remains to be done then is done: pods that still run, services."""
     began = time.monotonic()
-    eventually(seconds, lambda: not open_jobs(), 1)
+    eventually(seconds, lambda: not open_jobs(jobs, ns), 1)
     say(f"        {time.monotonic() - began:.0f} s until all had ended")
-    eventually(30, lambda: not api.items(f"/api/v1/namespaces/{ns}/services") and all(
+    eventually(120, lambda: not api.items(f"/api/v1/namespaces/{ns}/services") and all(
         p["status"].get("phase") in ("Succeeded", "Failed") for p in api.items(f"/api/v1/namespaces/{ns}/pods")), 1)
 
 
@@ -113,13 +116,37 @@ def check_children(jobs, ns):
     check(not services, f"no service is left {[s['metadata']['name'] for s in services[:5]]}")
 
 
-def check_pods(ns):
-    """The reply to a create may have been lost for the audit log, too: the kubelet has seen what was made."""
-    with PODS.open() as f:
-        made = collections.Counter(tuple(o[k] for k in ("uid", "role", "index", "generation"))
-                                   for o in map(json.loads, f) if o["namespace"] == ns)
-    twice = [k for k, n in made.items() if n > 1]
-    check(made and not twice, f"{len(made)} pods made, none of a generation twice {twice[:3]}")
+class Pods:
+    """Every pod that there ever is in a namespace, as a watch shows them: the audit log does not know how a create
+    ended whose sender was gone."""
+
+    def __init__(self, ns):
+        self.path, self.made, self.seen = f"/api/v1/namespaces/{ns}/pods", collections.Counter(), set()
+        self.version = api.get(self.path)["metadata"]["resourceVersion"]
+        self.trouble = None
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        try:
+            while not self.trouble:
+                for event in api.watch(f"{self.path}?watch=1&resourceVersion={self.version}"):
+                    self.see(event)
+        except (KeyError, OSError, ValueError, http.client.HTTPException) as e:
+            self.trouble = repr(e)
+
+    def see(self, event):
+        meta = event["object"]["metadata"]
+        self.version = meta["resourceVersion"]
+        if meta["uid"] not in self.seen:
+            self.seen.add(meta["uid"])
+            self.made[tuple(meta["labels"][OURS + k] for k in ("uid", "role", "index", "generation"))] += 1
+
+    def check(self):
+        """It must have seen all of those that are there."""
+        check(eventually(60, lambda: self.trouble or self.seen.issuperset(
+            p["metadata"]["uid"] for p in api.items(self.path))) is True, f"all pods were seen {self.trouble or ''}")
+        twice = [k for k, n in self.made.items() if n > 1]
+        check(self.made and not twice, f"{len(self.made)} pods made, none of a generation twice {twice[:3]}")
 
 
 def check_audit(since, ns):

@@ -3,21 +3,21 @@
 
     kill.py [--kills 40] [--jobs 200] [--seed 1]
 
-It is killed when it sends its k-th write, k chosen by the seed: before the request reaches the server (so
-also between a record and the act that follows it), or after (so that the reply is lost)."""
+It is killed when it sends its k-th write, k chosen by the seed: before the request reaches the server, after it
+(so that the reply is lost), or between record and act: the first record from the k-th write on reaches the server,
+and nothing that follows from it does."""
 import argparse
 import collections
-import os
 import random
 import signal
 import threading
 
-from jobs import check_audit, check_children, check_jobs, check_pods, start_jobs, wait_for_all
+from jobs import Pods, check_audit, check_children, check_jobs, open_jobs, start_jobs, wait_for_all
 from proxy import Proxy
 from soak import CLUSTER, Operator, api, audit_end, check, finish, new_namespace, say
 
 LOG = CLUSTER / "log/operators.log"
-IDLE = 4  # seconds; an operator that has too little to write is killed then
+BEFORE, AFTER, BETWEEN = "before a write", "after a write", "between record and act"
 
 
 class Killer:
@@ -27,36 +27,37 @@ class Killer:
         self.rng, self.most = random.Random(seed), most
         self.done = threading.Event()
         self.left = self.number = 0
-        self.moments = collections.Counter()
-        self.how = self.operator = self.last = None
+        self.moments, self.crashed = collections.Counter(), []
+        self.how = self.operator = None
         self.proxy = Proxy(request=self.request)
 
     def request(self, method, path):
         if method == "GET" or self.done.is_set():
             return None
         self.left -= 1
-        after, self.last = self.last, "record" if path.endswith("/status") else "act"
-        if self.left:
+        if self.left > 0 or (self.how == BETWEEN and not path.endswith("/status")):
             return None
-        os.kill(self.operator.p.pid, signal.SIGKILL)
-        self.moments[f"{self.how} a {self.last}" + (" after a record" if after == "record" else "")] += 1
+        self.operator.send(signal.SIGKILL)
+        self.moments[self.how] += 1
         self.done.set()
-        return "drop" if self.how == "before" else "mute"
+        return "drop" if self.how == BEFORE else "mute"
 
     def start(self):
         self.number += 1
         self.operator = Operator(f"soak-{self.number}", server=self.proxy.url, log=str(LOG))
         return self.operator
 
-    def once(self):
+    def once(self, jobs, ns):
         self.done.clear()
-        self.how = self.rng.choice(("before", "reply lost of"))
-        self.left, self.last = self.rng.randint(1, self.most), None
+        self.how, self.left = self.rng.choice((BEFORE, AFTER, BETWEEN)), self.rng.randint(1, self.most)
         o = self.start()
-        if not self.done.wait(IDLE):
-            self.done.set()
-            self.moments["idle"] += 1
-        o.stop()
+        while not self.done.wait(2):
+            if not o.alive() or not open_jobs(jobs, ns):
+                self.done.set()
+                self.moments["with nothing to write"] += 1
+        rc = o.stop()
+        if rc != -signal.SIGKILL:
+            self.crashed.append(f"{o.name}: exit status {rc}")
         self.proxy.renew()
 
 
@@ -70,17 +71,17 @@ def main():
     ns, since = new_namespace("kill"), audit_end()
     # A job takes about 18 writes: the kills are spread over all of them, a few over the first ones.
     killer = Killer(a.seed, min(120, max(2, a.jobs * 36 // max(a.kills, 1))))
-    jobs = start_jobs(a.jobs, ns)
+    pods, jobs = Pods(ns), start_jobs(a.jobs, ns)
     for _ in range(a.kills):
-        killer.once()
+        killer.once(jobs, ns)
     say(f"        seed {a.seed}, {a.kills} kills: {dict(killer.moments)}")
     last = killer.start()
     wait_for_all(jobs, ns)
-    check(last.alive(), "the last operator is alive")
+    check(last.alive() and not killer.crashed, f"no operator ended by itself {killer.crashed[:3]}")
     check_jobs(jobs, ns)
     check_children(jobs, ns)
     last.stop()
-    check_pods(ns)
+    pods.check()
     check_audit(since, ns)
     api.ask("DELETE", f"/api/v1/namespaces/{ns}")
     finish()

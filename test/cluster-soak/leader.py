@@ -4,7 +4,7 @@ own still on their way."""
 import signal
 import time
 
-from jobs import check_audit, check_children, check_jobs, check_pods, start_jobs, wait_for_all
+from jobs import Pods, check_audit, check_children, check_jobs, start_jobs, wait_for_all
 from proxy import Proxy
 from soak import (Operator, api, audit, audit_end, check, eventually, finish, make_job, new_namespace, phase, say,
                   tf_job)
@@ -54,7 +54,7 @@ def frozen(ns):
     proxy = Proxy(request=request)
     a, b = pair(ns, ("frozen-a", "frozen-b"), (proxy, None))
     since = audit_end()
-    jobs = start_jobs(44, ns)
+    pods, jobs = Pods(ns), start_jobs(44, ns)
     check(eventually(30, lambda: held, 0.05), "the leader is frozen in the midst of its work")
     at = time.monotonic()
     check(eventually(DURATION + 20, b.leads, 0.05), "the other leads")
@@ -77,7 +77,7 @@ def frozen(ns):
     check(a.alive() and not a.leads() and b.leads(), "it knows that it does not lead any more")
     check_jobs(jobs, ns)
     check_children(jobs, ns)
-    check_pods(ns)
+    pods.check()
     check_audit(since, ns)
     a.stop()
     b.stop()

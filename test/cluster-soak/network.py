@@ -50,7 +50,7 @@ def acts(what, ns, name, since):
 
 def stopped_server(ns):
     o = Operator("net-stop").ready()
-    job = tf_job("before-stop", {"fake/exit": "0", "fake/after": "5"})
+    job = tf_job("before-stop", {"fake/exit": "0", "fake/after": "5s"})
     make_job(job, ns)
     eventually(20, lambda: phase(job, ns) == "Running")
     component("stop_component", "kube-apiserver")

@@ -9,8 +9,9 @@ METHODS = (b"GET ", b"POST ", b"PATCH ", b"PUT ", b"DELETE ")
 
 
 class Proxy:
-    """request(method, path) is asked before a request is passed on. "drop": it is not, nor anything after it.
-    "mute": it is, but no reply comes back on any connection any more. Both last until renew().
+    """request(method, path) is asked before a request is passed on, if its connection is not older than the last
+    renew(). "drop": it is not, nor anything after it. "mute": it is, but no reply comes back on any connection any
+    more. Both last until renew().
     "hold": it is, but only once release is set, as on a very slow way."""
 
     def __init__(self, host="127.0.0.1", request=lambda method, path: None):
@@ -66,7 +67,7 @@ class Proxy:
                 if state["drop"]:
                     continue
                 # One request at a time on a connection: it begins where a piece does.
-                if data.startswith(METHODS):
+                if data.startswith(METHODS) and state is self.state:
                     method, path = data.split(b" ", 2)[:2]
                     verdict = self.request(method.decode(), path.decode())
                     if verdict == "hold":

@@ -19,7 +19,6 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = Path(os.environ["CLUSTER_DIR"])
 OPERATOR = os.environ.get("DL_OPERATOR", str(ROOT / "build/dl-operator"))
-PODS = CLUSTER / "log/pods"  # every pod of ours that kubelet.py has seen
 OURS = "dl-operator.mpba.fbk.eu/"
 PLURALS = {"MXJob": "mxjobs", "TFJob": "tfjobs", "TfJob": "tfjobs", "AITrainingJob": "aitrainingjobs"}
 FINAL = ("Succeeded", "Failed", "TimedOut", "Preempted", "NodeFailed")
@@ -103,9 +102,16 @@ class Api:
             raise RuntimeError(f"{path}: {code} {reply.get('message')}")
         return reply
 
+    def watch(self, path):
+        """The events of one watch, until the server ends it."""
+        c = http.client.HTTPSConnection(self.host, context=self.tls, timeout=900)
+        c.request("GET", path)
+        yield from map(json.loads, c.getresponse())
+        c.close()
+
     def namespace(self, name):
         self.make("/api/v1/namespaces", {"metadata": {"name": name}})
-        assert eventually(30, lambda: self.get(f"/api/v1/namespaces/{name}/serviceaccounts/default"))
+        assert eventually(120, lambda: self.get(f"/api/v1/namespaces/{name}/serviceaccounts/default"))
         return name
 
     def well(self):
@@ -198,7 +204,7 @@ class Operator:
         finally:
             c.close()
 
-    def ready(self, seconds=30):
+    def ready(self, seconds=120):
         if not eventually(seconds, lambda: self.ask(self.health, "/readyz"), 0.05):
             raise RuntimeError(f"{self.name} is not ready: {self.log.read_text()[-2000:]}")
         return self

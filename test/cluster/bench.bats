@@ -135,6 +135,33 @@ gone() {
   kubectl -n "$ns" delete pod quick --timeout=30s
 }
 
+@test "a pod is not taken for another one of its name" {
+  names=$(seq -f 'twin-%g' 20)
+  uids() {
+    kubectl -n "$ns" get pods -o json | jq -r '.items[] | select(.metadata.name != "last") | .metadata.uid'
+  }
+  twins() {
+    for name in $names; do
+      jq -n --arg name "$name" '{apiVersion: "v1", kind: "Pod", metadata: {name: $name},
+        spec: {containers: [{name: "one", image: "img"}]}}'
+    done | kubectl -n "$ns" create -f -
+  }
+  twins
+  kubectl -n "$ns" wait --for=condition=Ready --timeout=60s pod --all
+  # What kwok learns too late: they were to stop, are gone, and there are others.
+  kwok=$(pid_of "$CLUSTER_DIR" kwok)
+  kill -STOP "$kwok"
+  kubectl -n "$ns" delete pod --all --wait=false
+  kubectl -n "$ns" delete pod --all --force --grace-period=0
+  twins
+  uids >before
+  kill -CONT "$kwok"
+  kubectl -n "$ns" wait --for=condition=Ready --timeout=60s pod --all
+  pod last 'fake/exit: "0"'
+  eventually 60 pod_is last '.status.phase == "Succeeded"'
+  uids | diff before -
+}
+
 @test "the nodes say that they live" {
   for n in 0 1 2; do
     kubectl -n kube-node-lease get lease "fake-$n" -o json | jq -e '.spec.leaseDurationSeconds == 40'

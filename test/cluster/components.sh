@@ -65,6 +65,7 @@ write_start_scripts() {
     --service-account-signing-key-file="$pki/service-accounts.key" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=OwnerReferencesPermissionEnforcement \
     --audit-policy-file="${CLUSTER_AUDIT_POLICY:-$here/audit-policy.yaml}" --audit-log-path="$dir/audit.log" \
+    --audit-log-maxsize=4096 \
     --shutdown-delay-duration=0s --shutdown-watch-termination-grace-period=1s
 
   start_script "$dir" kube-controller-manager --kubeconfig="$dir/config/kube-controller-manager.kubeconfig" \
