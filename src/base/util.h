@@ -9,8 +9,16 @@
 #include <stdint.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+/* Each side is worked out once. The names differ for each use, so that one may stand inside another. */
+#define MIN(a, b) PICK(a, <, b, __COUNTER__)
+#define MAX(a, b) PICK(a, >, b, __COUNTER__)
+#define PICK(a, op, b, n) PICK_NAMED(a, op, b, n)
+#define PICK_NAMED(a, op, b, n)                                                                                        \
+	__extension__({                                                                                                \
+		__auto_type pick_a_##n = (a);                                                                          \
+		__auto_type pick_b_##n = (b);                                                                          \
+		pick_a_##n op pick_b_##n ? pick_a_##n : pick_b_##n;                                                    \
+	})
 
 /* Runs FN(&variable) when the variable goes out of scope. */
 #define CLEANUP(fn) __attribute__((cleanup(fn), unused))

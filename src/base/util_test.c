@@ -124,12 +124,34 @@ static void test_memory(void **state)
 	free(nothing);
 }
 
+static int asked;
+
+static int next(void)
+{
+	return ++asked;
+}
+
+static void each_side_once(void **state)
+{
+	(void)state;
+	asked = 0;
+	assert_int_equal(MIN(next(), 10), 1);
+	assert_int_equal(MIN(10, next()), 2);
+	assert_int_equal(MAX(next(), 1), 3);
+	assert_int_equal(MAX(1, next()), 4);
+	assert_int_equal(MAX(MIN(next(), 9), MIN(next(), MAX(2, 3))), 5);
+	assert_int_equal(asked, 6);
+	/* The type is that of both together. */
+	assert_true(MAX(INT64_MAX, 1) == INT64_MAX && MIN(1, INT64_MIN) == INT64_MIN);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bugs_abort),
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(each_side_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,12 +13,6 @@ enum {
 
 static const msec end_within = SECONDS(10), release_within = SECONDS(3), trouble_again = MINUTES(1);
 
-/* Of two waits; MIN() would take a step twice. */
-static msec sooner(msec a, msec b)
-{
-	return MIN(a, b);
-}
-
 void program_wake(struct program *p)
 {
 	if (p->timer)
@@ -137,7 +131,7 @@ static size_t requests_max(const struct operator_flags *f)
 	size_t most = (size_t)f->concurrency * REQUESTS_WAITING;
 	double in_time = f->qps * (double)program_timeout(f) / 1000 / 2;
 
-	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, 1) : most;
+	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, (size_t)1) : most;
 }
 
 static struct operator_config operator_settings(struct program *p)
@@ -230,7 +224,7 @@ static msec step_crds(struct program *p)
 			break;
 		case CRD_SLEEP:
 			crd_says(p, i);
-			next = sooner(next, w.at - now);
+			next = MIN(next, w.at - now);
 			break;
 		case CRD_BUSY:
 			break;
@@ -323,7 +317,7 @@ static msec step_end(struct program *p)
 		if (p->op)
 			operator_listen(p->op);
 		if (p->op && operator_stats(p->op).in_flight && now < p->deadline)
-			return sooner(p->deadline - now, step_lease(p));
+			return MIN(p->deadline - now, step_lease(p));
 		if (p->lease)
 			lease_release(p->lease);
 		undo(p, p->crds, p->n_crds);
@@ -351,17 +345,17 @@ static void step(void *cookie)
 	case PROGRAM_STARTING:
 		/* Whoever leads already goes on to. */
 		next = p->reloaded ? step_lease(p) : NEVER;
-		next = sooner(next, step_crds(p));
+		next = MIN(next, step_crds(p));
 		break;
 	case PROGRAM_SERVING:
 		next = step_lease(p);
-		next = sooner(next, step_operator(p));
-		next = sooner(next, step_events(p));
-		next = sooner(next, program_look_at_kinds(p));
+		next = MIN(next, step_operator(p));
+		next = MIN(next, step_events(p));
+		next = MIN(next, program_look_at_kinds(p));
 		break;
 	case PROGRAM_RELOADING:
 		next = step_lease(p);
-		next = sooner(next, program_reload(p));
+		next = MIN(next, program_reload(p));
 		break;
 	case PROGRAM_ENDING:
 	case PROGRAM_RELEASING:

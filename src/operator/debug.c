@@ -47,7 +47,7 @@ static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_
 	yyjson_mut_val *l = list(doc, to, "pods");
 
 	number(doc, to, "podsKnown", (int64_t)in->n_pods);
-	for (size_t i = 0; i < MIN(in->n_pods, SHOWN_MAX); i++) {
+	for (size_t i = 0; i < MIN(in->n_pods, (size_t)SHOWN_MAX); i++) {
 		const struct pod *p = in->pods[i];
 		yyjson_mut_val *o = yyjson_mut_arr_add_obj(doc, l);
 
@@ -97,7 +97,7 @@ static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_
 	text(doc, o, "write", str_c(writes[plan->write]));
 	put_time(doc, o, "wake", plan->wake);
 	number(doc, o, "actionsPlanned", (int64_t)plan->n_actions);
-	for (size_t i = 0; i < MIN(plan->n_actions, SHOWN_MAX); i++)
+	for (size_t i = 0; i < MIN(plan->n_actions, (size_t)SHOWN_MAX); i++)
 		put_action(doc, yyjson_mut_arr_add_obj(doc, l), in->job, &plan->actions[i]);
 	if (plan->record)
 		json_mut_put(doc, o, STR("record"), record_write(plan->record, doc));

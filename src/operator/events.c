@@ -50,7 +50,7 @@ struct events *events_new(const struct kinds *kinds, struct str instance)
 	struct events *v = xcalloc(1, sizeof(*v));
 
 	v->kinds = kinds;
-	v->instance = xstrndup(str_text(instance), MIN(instance.n, 128));
+	v->instance = xstrndup(str_text(instance), MIN(instance.n, (size_t)128));
 	v->path = (struct buf)BUF_INIT(BODY_MAX);
 	v->body = (struct buf)BUF_INIT(BODY_MAX);
 	v->tokens = BURST;
@@ -133,7 +133,7 @@ static void put_name(struct events *v, struct event *ev, struct str job)
 	struct buf b = BUF_INIT(512);
 	uint64_t hash = str_hash(str_c(ev->key)) ^ (uint64_t)ev->first * 0x9e3779b97f4a7c15 ^ ++v->serial;
 
-	buf_printf(&b, "%.*s.%016llx", (int)MIN(job.n, NAME_KEPT), str_text(job), (unsigned long long)hash);
+	buf_printf(&b, "%.*s.%016llx", (int)MIN(job.n, (size_t)NAME_KEPT), str_text(job), (unsigned long long)hash);
 	free(ev->name);
 	ev->name = xstrndup(b.p, b.n);
 	buf_release(&b);
@@ -220,7 +220,7 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 		say(v, s, &deleted, buf_str(&text), now, wall);
 	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != CONFLICT && s->code != TOO_MANY) {
 		buf_printf(&text, "Could not create %s %.*s: %.*s", noun, STR_F(s->object),
-		           (int)MIN(s->message.n, 4096), str_text(s->message));
+		           (int)MIN(s->message.n, (size_t)4096), str_text(s->message));
 		say(v, s, &failed, buf_str(&text), now, wall);
 	} else if (s->verb == VERB_PATCH_STATUS && s->code == 422) {
 		say(v, s, &refused, s->message, now, wall);
