@@ -59,6 +59,14 @@ static void on_asked(void *cookie, bool watch, int code, msec took)
 	metrics_feed(p->metrics, watch, code, took);
 }
 
+static void on_back(void *cookie)
+{
+	struct program *p = cookie;
+
+	p->went_back = true;
+	program_wake(p);
+}
+
 static void on_certs(void *cookie, const char *problem)
 {
 	if (!problem)
@@ -405,6 +413,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .wake = on_wake,
 		                            .trouble = on_trouble,
 		                            .asked = on_asked,
+		                            .back = on_back,
 		                            .certs = on_certs,
 		                            .cookie = p };
 	p->options.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));

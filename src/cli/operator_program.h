@@ -14,7 +14,7 @@
 enum program_state {
 	PROGRAM_STARTING, /* definitions are looked at */
 	PROGRAM_SERVING,
-	PROGRAM_RELOADING, /* kinds have changed: what is in flight is awaited, then it starts anew */
+	PROGRAM_RELOADING, /* it begins anew: what is in flight is awaited, then it starts */
 	PROGRAM_ENDING,    /* what is in flight is awaited */
 	PROGRAM_RELEASING  /* the lease is given away, definitions go */
 };
@@ -61,6 +61,7 @@ struct program {
 	struct kinds *next_kinds; /* RELOADING: the ones to come */
 	msec look_at;             /* something in the folders has changed: look then; NEVER: nothing has */
 	bool reloaded;
+	bool went_back; /* an older state of the cluster was put back: begin anew */
 	struct {
 		uint64_t hash;
 		msec at;

@@ -37,12 +37,31 @@ void program_unwatch_kinds(struct program *p)
 	free(p->watches);
 }
 
+/* What is in flight is awaited, then it begins anew. */
+static msec begin_anew(struct program *p, const char *why)
+{
+	struct err e = ERR_INIT;
+
+	p->next_kinds = operator_kinds_load(p->flags, NULL, NULL, &e);
+	if (!p->next_kinds) {
+		if (program_news(p, err_msg(&e)))
+			log_error(NO_FIELDS, "the kinds stay as they were: %s", err_msg(&e));
+		err_release(&e);
+		return p->went_back ? SECONDS(1) : NEVER;
+	}
+	log_info(NO_FIELDS, "%s", why);
+	p->state = PROGRAM_RELOADING;
+	p->deadline = loop_now(p->loop) + reload_within;
+	return 0;
+}
+
 msec program_look_at_kinds(struct program *p)
 {
 	msec now = loop_now(p->loop);
-	struct err e = ERR_INIT;
 	uint64_t hash;
 
+	if (p->went_back)
+		return begin_anew(p, "an older state of the cluster was put back: all of it is read anew");
 	if (now < p->look_at)
 		return p->look_at == NEVER ? NEVER : p->look_at - now;
 	p->look_at = NEVER;
@@ -50,16 +69,7 @@ msec program_look_at_kinds(struct program *p)
 	if (hash == p->kinds_hash)
 		return NEVER;
 	p->kinds_hash = hash;
-	p->next_kinds = operator_kinds_load(p->flags, NULL, NULL, &e);
-	if (!p->next_kinds) {
-		log_error(NO_FIELDS, "the kinds stay as they were: %s", err_msg(&e));
-		err_release(&e);
-		return NEVER;
-	}
-	log_info(NO_FIELDS, "the kinds have changed");
-	p->state = PROGRAM_RELOADING;
-	p->deadline = now + reload_within;
-	return 0;
+	return begin_anew(p, "the kinds have changed");
 }
 
 msec program_reload(struct program *p)
@@ -87,6 +97,7 @@ msec program_reload(struct program *p)
 		BUG("what could be opened once: %s", err_msg(&e));
 	program_open_crds(p);
 	p->reloaded = true;
+	p->went_back = false;
 	p->state = PROGRAM_STARTING;
 	return 0;
 }

@@ -12,7 +12,7 @@ const char *program_unready(const struct program *p)
 	if (p->state == PROGRAM_STARTING)
 		return "the definitions of the kinds are not there yet";
 	if (p->state == PROGRAM_RELOADING)
-		return "its kinds have changed";
+		return "it begins anew";
 	if (p->state != PROGRAM_SERVING)
 		return "it is about to end";
 	if (!operator_ready(p->op))

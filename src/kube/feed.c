@@ -66,6 +66,14 @@ static void on_trouble(void *cookie, int code, struct str message)
 		f->config.trouble(f->config.cookie, f->config.resource, f->config.kind, code, message);
 }
 
+static void on_back(void *cookie)
+{
+	const struct feed *f = cookie;
+
+	if (f->config.back)
+		f->config.back(f->config.cookie);
+}
+
 /* Whatever the machine says while it is handed something shares one batch. */
 static void hand_begin(struct feed *f)
 {
@@ -180,7 +188,7 @@ struct feed *feed_new(const struct feed_config *c)
 		                  .label_selector = c->label_selector,
 		                  .page = PAGE,
 		                  .line_max = LINE_MAX_BYTES };
-	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, f };
+	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, on_back, f };
 
 	f->config = *c;
 	f->timer = loop_timer_new(c->loop, slept, f);

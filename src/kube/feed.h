@@ -22,6 +22,8 @@ struct feed_config {
 	void (*wake)(void *cookie);
 	/* 401, 403, 404, 5xx …: for logs and readiness. May be NULL. */
 	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
+	/* As watch.h says it. May be NULL. */
+	void (*back)(void *cookie);
 	/* A page of a list, or a watch, has ended with that code. May be NULL. */
 	void (*asked)(void *cookie, bool watch, int code, msec took);
 	void *cookie;

@@ -307,6 +307,7 @@ static void add_feed(struct kube *k, enum resource resource, const struct kube_k
 		.wake = k->options.wake,
 		.trouble = k->options.trouble,
 		.asked = k->options.asked,
+		.back = k->options.back,
 		.cookie = k->options.cookie,
 		.seed = k->options.seed + k->n_feeds,
 	};

@@ -30,6 +30,9 @@ struct kube_options {
 	/* For metrics: a page of a list has come, or a watch has ended; CODE: HTTP's, or that of the error which
 	   ended the watch; TOOK: until the answer began. May be NULL. */
 	void (*asked)(void *cookie, bool watch, int code, msec took);
+	/* A list shows an earlier moment than was known before: an older state of the cluster was put back, and what
+	   is known of it is worth nothing. May be NULL. */
+	void (*back)(void *cookie);
 	/* Certificate files have changed and are in use, or (PROBLEM) could not be. May be NULL. */
 	void (*certs)(void *cookie, const char *problem);
 	void *cookie;

@@ -47,6 +47,11 @@ static inline void on_trouble(void *cookie, int code, struct str message)
 	buf_printf(&((struct bench *)cookie)->log, "%d(%.*s) ", code, STR_F(message));
 }
 
+static inline void on_back(void *cookie)
+{
+	buf_put(&((struct bench *)cookie)->log, STR("back "));
+}
+
 static inline struct bench *bench_new(uint64_t seed)
 {
 	static const struct watch_config config = {
@@ -56,7 +61,7 @@ static inline struct bench *bench_new(uint64_t seed)
 		.line_max = 1000,
 	};
 	struct bench *b = xcalloc(1, sizeof(*b));
-	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, b };
+	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, on_back, b };
 
 	b->log = (struct buf)BUF_INIT(1 << 20);
 	b->w = watch_new(&config, &ev, rng_seed(seed));
@@ -115,7 +120,7 @@ static inline void expect_watch(struct bench *b, const char *version)
 	assert_true(str_has_prefix(wish.path, str_c(path)));
 	assert_true(str_int(str_sub(wish.path, strlen(path), 99), &seconds));
 	assert_true(seconds >= 300 && seconds <= 600);
-	assert_true(wish.idle_timeout >= MINUTES(2) && wish.idle_timeout <= MINUTES(5));
+	assert_true(wish.idle_timeout >= SECONDS(80) && wish.idle_timeout <= MINUTES(10));
 	assert_int_equal(watch_state(b->w), WATCH_WATCHING);
 }
 

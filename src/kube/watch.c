@@ -6,8 +6,8 @@
 
 enum {
 	LIST_IDLE = 60, /* seconds; the server itself gives up then */
-	/* Bookmarks come about once a minute. */
-	WATCH_IDLE = 180,
+	/* Bookmarks come once a minute, on every watch. */
+	WATCH_IDLE = 90,
 	WATCH_LEAST = 300, /* the server ends a watch somewhere between, so that not all end together */
 	WATCH_MOST = 600,
 	STEADY = 10, /* a watch that lived so long was a good one */
@@ -26,7 +26,7 @@ enum {
 /* What the stream itself has said. */
 enum verdict {
 	STREAM_WELL,
-	STREAM_EXPIRED, /* the version that the watch began with is too old */
+	STREAM_EXPIRED, /* the version that the watch began with is not there: too old, or of a future */
 	STREAM_REFUSED, /* an ERROR event of another kind */
 	STREAM_BROKEN,  /* no JSON, no object, too long */
 };
@@ -41,6 +41,7 @@ struct watch {
 	enum watch_state then; /* WAITING: goes on with */
 	bool busy;             /* a wish has not been answered yet */
 	bool in_list;          /* `sync` was told, `synced` was not */
+	bool heard;            /* this watch has said something */
 	enum verdict verdict;
 	struct splitter split;
 	struct buf version; /* to watch from */
@@ -49,6 +50,7 @@ struct watch {
 	unsigned failures; /* requests, one after the other */
 	unsigned rounds;   /* lists and watches that came to nothing since the last steady watch */
 	unsigned refused;  /* watches that the server answered, but not with a stream */
+	unsigned silent;   /* watches, one after the other, that never said anything */
 	msec delay;
 	msec retry_after; /* of an ERROR event */
 	int code;         /* … its code; 0: there was none */
@@ -120,7 +122,7 @@ static struct watch_wish wish_watch(struct watch *w)
 	w->state = WATCH_WATCHING;
 	return (struct watch_wish){ .type = WISH_WATCH,
 		                    .path = kube_list_path(&w->config.resource, &o, &w->path),
-		                    .idle_timeout = SECONDS(WATCH_IDLE) };
+		                    .idle_timeout = SECONDS(MIN(WATCH_IDLE << MIN(w->silent, 4U), (int)WATCH_MOST)) };
 }
 
 struct watch_wish watch_next(struct watch *w)
@@ -131,6 +133,7 @@ struct watch_wish watch_next(struct watch *w)
 	w->verdict = STREAM_WELL;
 	w->retry_after = 0;
 	w->code = 0;
+	w->heard = false;
 	splitter_reset(&w->split);
 	arena_reset(&w->path);
 	switch (w->state) {
@@ -216,6 +219,14 @@ static void list_anew(struct watch *w, msec retry_after)
 	wait_before(w, WATCH_EMPTY, retry_after);
 }
 
+/* Only of numbers it can be said. */
+static bool is_before(struct str a, struct str b)
+{
+	int64_t x, y;
+
+	return str_int(a, &x) && str_int(b, &y) && x < y;
+}
+
 /* A page has come whole; its items were handed on. */
 static void page_done(struct watch *w)
 {
@@ -240,6 +251,8 @@ static void page_done(struct watch *w)
 	buf_put(&w->token, token);
 	if (!str_empty(token))
 		return;
+	if (is_before(version, buf_str(&w->version)) && w->ev.back)
+		w->ev.back(w->ev.cookie);
 	buf_clear(&w->version);
 	buf_put(&w->version, version);
 	w->page = w->config.page;
@@ -260,6 +273,21 @@ static void go_on_from(struct watch *w, yyjson_val *object)
 	buf_put(&w->version, version);
 }
 
+/* Somebody has put an older state of the cluster back: the server does not have that version yet. */
+static bool is_future(yyjson_val *status)
+{
+	yyjson_val *causes = json_at(status, "details", "causes", NULL), *one;
+	struct str message = json_str(json_get(status, "message"));
+	size_t i, max;
+
+	yyjson_arr_foreach(causes, i, max, one)
+	{
+		if (str_eqc(json_str(json_get(one, "reason")), "ResourceVersionTooLarge"))
+			return true;
+	}
+	return message.n && memmem(message.p, message.n, "Too large resource version", 26);
+}
+
 static bool take_error(struct watch *w, yyjson_val *status)
 {
 	struct outcome o = { .message = STR("the watch ended with an error") };
@@ -267,7 +295,7 @@ static bool take_error(struct watch *w, yyjson_val *status)
 
 	json_int(json_get(status, "code"), &code);
 	kube_decode_status(&o, status);
-	w->verdict = code == 410 ? STREAM_EXPIRED : STREAM_REFUSED;
+	w->verdict = code == 410 || is_future(status) ? STREAM_EXPIRED : STREAM_REFUSED;
 	w->retry_after = o.retry_after;
 	w->code = code >= 400 && code < 600 ? (int)code : 500;
 	if (code != 410)
@@ -284,6 +312,8 @@ static bool take_line(void *cookie, struct str text)
 
 	if (!yyjson_is_obj(object))
 		return broken(w, "a line of the watch is no event");
+	w->heard = true;
+	w->silent = 0;
 	if (str_eqc(type, "ERROR"))
 		return take_error(w, object);
 	if (str_eqc(type, "ADDED") || str_eqc(type, "MODIFIED"))
@@ -315,7 +345,8 @@ bool watch_data(struct watch *w, struct str piece)
 
 /* Ends. */
 
-static void say(const struct watch *w, const struct watch_end *end, msec *retry_after)
+/* *FUTURE: the version that was asked for has not come yet. May be NULL. */
+static void say(const struct watch *w, const struct watch_end *end, msec *retry_after, bool *future)
 {
 	CLEANUP(json_docp) yyjson_doc *doc = end->body.n ? yyjson_read(end->body.p, end->body.n, 0) : NULL;
 	struct outcome o = { .message = end->body, .retry_after = end->retry_after };
@@ -323,6 +354,8 @@ static void say(const struct watch *w, const struct watch_end *end, msec *retry_
 	kube_decode_status(&o, yyjson_doc_get_root(doc));
 	/* The header is the server's last word. */
 	*retry_after = end->retry_after ? end->retry_after : o.retry_after;
+	if (future)
+		*future = is_future(yyjson_doc_get_root(doc));
 	trouble(w, end->status, o.message);
 }
 
@@ -340,7 +373,7 @@ static void list_ended(struct watch *w, const struct watch_end *end)
 	} else if (is_success(end)) {
 		page_done(w);
 	} else {
-		say(w, end, &retry_after);
+		say(w, end, &retry_after, NULL);
 		if (w->token.n && (end->status == 410 || end->status == 400)) {
 			/* The token has expired. The server offers one that goes on with later objects: what is missing
 			   in such a list is not gone. Fewer pages take less time. */
@@ -381,6 +414,12 @@ static void stream_ended(struct watch *w, const struct watch_end *end)
 	case STREAM_WELL:
 		break;
 	}
+	/* A watch from a version that has not come yet is taken, and says nothing, not even bookmarks. */
+	if (!w->heard && end->lasted >= SECONDS(WATCH_IDLE)) {
+		w->silent++;
+		list_anew(w, 0);
+		return;
+	}
 	w->failures = 0;
 	w->refused = 0;
 	w->state = WATCH_LISTED;
@@ -394,6 +433,7 @@ static void stream_ended(struct watch *w, const struct watch_end *end)
 static void watching_ended(struct watch *w, const struct watch_end *end)
 {
 	msec retry_after;
+	bool future;
 
 	if (end->lasted >= SECONDS(STEADY) && is_success(end))
 		w->failures = w->rounds = w->refused = 0;
@@ -405,8 +445,8 @@ static void watching_ended(struct watch *w, const struct watch_end *end)
 		list_anew(w, end->retry_after);
 		return;
 	}
-	say(w, end, &retry_after);
-	if (may_go_on(end->status))
+	say(w, end, &retry_after, &future);
+	if (may_go_on(end->status) && !future)
 		watch_again(w, end->status != 0, retry_after);
 	else
 		list_anew(w, retry_after);

@@ -30,6 +30,9 @@ struct watch_events {
 	void (*synced)(void *cookie);                  /* the list is whole: what was not in it is gone */
 	/* For logs and readiness; the machine goes on with back-off. CODE: HTTP's, or 0. */
 	void (*trouble)(void *cookie, int code, struct str message);
+	/* The list that is about to be `synced` shows an earlier moment than what was told before: an older state of
+	   the cluster was put back. May be NULL. */
+	void (*back)(void *cookie);
 	void *cookie;
 };
 

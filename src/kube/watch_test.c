@@ -306,6 +306,80 @@ static void test_stream_fails(void **state)
 	}
 }
 
+/* A server whose older state was put back does not have the version that we ask for. */
+static void test_version_of_a_future(void **state)
+{
+	static const char *const says[] = {
+		"{\"kind\":\"Status\",\"code\":504,\"message\":\"Timeout\",\"details\":{\"causes\":"
+		"[{\"reason\":\"ResourceVersionTooLarge\"}]}}",
+		"{\"kind\":\"Status\",\"code\":504,\"message\":\"Timeout: Too large resource version: 10, current: "
+		"4\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(says); i++) {
+		struct bench *b = bench_new(i);
+		struct buf line = BUF_INIT(1 << 20);
+
+		to_watch(b);
+		if (i % 2) {
+			ended(b, 504, says[i / 2], 5);
+		} else {
+			buf_printf(&line, "{\"type\":\"ERROR\",\"object\":%s}\n", says[i / 2]);
+			assert_false(data(b, line.p));
+			ended(b, 200, "", 5);
+		}
+		buf_clear(&b->log);
+		expect_sleep(b);
+		expect_list(b, "2");
+		page(b, PAGE("4", "", OBJ("a", "3")));
+		expect_log(b, "sync +a back synced ");
+		buf_release(&line);
+		teardown((void **)&b);
+	}
+}
+
+/* A watch from the future may also be taken, and say nothing. */
+static void test_silent_watch(void **state)
+{
+	struct bench *b = *state;
+	msec idle = SECONDS(90);
+
+	to_watch(b);
+	for (int i = 0; i < 6; i++) {
+		ended(b, 200, "", idle);
+		expect_sleep(b);
+		expect_list(b, "2");
+		page(b, PAGE("10", "", OBJ("a", "3")));
+		expect_log(b, "sync +a synced ");
+		/* A server that never sends bookmarks is not listed too often. */
+		idle = MIN(2 * idle, MINUTES(10));
+		assert_int_equal(watch_next(b->w).idle_timeout, idle);
+	}
+	/* Whoever has said something and falls silent has lost the connection, not the version. */
+	assert_true(data(b, EVENT("BOOKMARK", "", "12")));
+	ended(b, 200, "", SECONDS(200));
+	expect_watch(b, "12");
+	ended(b, 200, "", SECONDS(80));
+	expect_watch(b, "12");
+	assert_true(data(b, EVENT("ADDED", "b", "13")));
+	ended(b, 200, "", SECONDS(80));
+	assert_int_equal(watch_next(b->w).idle_timeout, SECONDS(90));
+}
+
+/* Versions that are no numbers say nothing about before and after. */
+static void test_versions_that_are_no_numbers(void **state)
+{
+	struct bench *b = *state;
+
+	to_watch(b);
+	ended(b, 410, "", 5);
+	expect_sleep(b);
+	expect_list(b, "2");
+	page(b, PAGE("0x4", "", ""));
+	expect_log(b, "sync synced ");
+}
+
 static void test_long_line(void **state)
 {
 	struct bench *b = *state;
@@ -363,6 +437,9 @@ int main(void)
 		TEST(test_token_stands_still),
 		TEST(test_long_line),
 		TEST(test_deep_object),
+		TEST(test_silent_watch),
+		TEST(test_versions_that_are_no_numbers),
+		cmocka_unit_test(test_version_of_a_future),
 		TEST(test_odd_versions),
 		cmocka_unit_test(test_empty_lists),
 		cmocka_unit_test(test_every_split),

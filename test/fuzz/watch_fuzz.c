@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
 		struct run r = { .log = BUF_INIT(1 << 26) };
-		struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, &r };
+		struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, NULL, &r };
 
 		r.w = watch_new(&config, &ev, rng_seed(1));
 		play(&r, (struct str){ (const char *)data, n }, pieces[i]);
