@@ -218,6 +218,7 @@ void http_client_finish(struct http_call *call, const char *problem, msec retry_
 	a.never_sent = problem && call->attempts == 0;
 	if (!problem)
 		a.body = buf_str(&call->body);
+	a.sent = call->r.body;
 	a.took = loop_now(call->client->loop) - call->began;
 	a.began = call->status ? call->answered - call->began : a.took;
 	call->r.done(call->r.cookie, &a);

@@ -36,6 +36,7 @@ struct http_answer {
 	const char *problem; /* why, if status is 0, or if a streamed 2xx answer broke off; else NULL */
 	bool never_sent;     /* the request certainly did not reach the server */
 	struct str body;     /* the whole of it; empty for a streamed 2xx one */
+	struct str sent;     /* the request's body, for who wants to send it again */
 	msec retry_after;    /* from the header, at most a day; 0: none */
 	msec took;           /* since http_send(), waiting included */
 	msec began;          /* … until its first line; as `took` if none came */

@@ -9,6 +9,7 @@
 enum {
 	CONNECT_MS = 10000,
 	HEADERS_MAX = 256 << 10,
+	UPLOAD_BUFFER = 16 << 10, /* the least that libcurl takes; each handle keeps its own */
 	IDLE_S = 90, /* an unused connection; less than servers and balancers allow */
 	/* A peer that is gone without a word is noticed within 20 s, also where nothing is being sent. */
 	KEEPALIVE_IDLE_S = 10,
@@ -147,6 +148,7 @@ static void set_common(struct http_easy *easy)
 	SETOPT(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	SETOPT(easy, CURLOPT_PATH_AS_IS, 1L);
 	SETOPT(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SETOPT(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER);
 	SETOPT(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_S);
 	SETOPT(easy, CURLOPT_ERRORBUFFER, easy->error);
 	SETOPT(easy, CURLOPT_HEADERFUNCTION, on_header);

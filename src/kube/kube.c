@@ -15,7 +15,8 @@ struct call {
 	struct kube *kube;
 	struct request request; /* its strings are in the arena */
 	struct kube_raw raw;    /* if `done` is set it is this one */
-	struct kube_wire wire;
+	struct kube_wire wire;  /* its body is in BODY while it waits, and the HTTP client's once it was sent */
+	char *body;
 	struct arena arena;
 	struct call *prev, *next;
 	struct http_call *http; /* NULL: it waits for authorisation or its turn */
@@ -47,7 +48,7 @@ static void wake(struct kube *k)
 	k->options.wake(k->options.cookie);
 }
 
-static void send_call(struct call *c);
+static void hand_over(struct call *c);
 
 static void call_free(struct call *c)
 {
@@ -60,6 +61,7 @@ static void call_free(struct call *c)
 	if (c->next)
 		c->next->prev = c->prev;
 	arena_release(&c->arena);
+	free(c->body);
 	free(c);
 }
 
@@ -159,13 +161,17 @@ static void call_done(void *cookie, const struct http_answer *a)
 	/* A token that has expired: nothing was done, so it can be sent again with a new one. */
 	if (a->status == 401 && ++c->tries < TRIES) {
 		kube_auth_refused(c->kube->auth);
-		send_call(c);
+		c->wire.body = a->sent;
+		hand_over(c);
 		return;
 	}
 	answer(c, a);
 }
 
-static void send_call(struct call *c)
+enum sent { SENT, WAITS, ENDED };
+
+/* ENDED: it was answered, and is gone. */
+static enum sent send_call(struct call *c)
 {
 	struct kube *k = c->kube;
 	struct http_answer failed = { 0 };
@@ -175,24 +181,24 @@ static void send_call(struct call *c)
 
 	if (now >= c->deadline) {
 		answer(c, &(struct http_answer){ .problem = "timed out waiting for its turn", .never_sent = true });
-		return;
+		return ENDED;
 	}
 
 	switch (kube_auth_header(k->auth, &header, &e)) {
 	case KUBE_AUTH_WAIT:
-		return; /* auth_ready() sends it */
+		return WAITS; /* auth_ready() sends it */
 	case KUBE_AUTH_FAILED:
 		failed.problem = err_msg(&e);
 		answer(c, &failed);
 		err_release(&e);
-		return;
+		return ENDED;
 	case KUBE_AUTH_HAVE:
 		break;
 	}
 	wait = pace_take(&k->pace, now);
 	if (wait) {
 		loop_timer_set(k->pace_timer, wait);
-		return;
+		return WAITS;
 	}
 	c->http = http_send(k->calls_pool, &(struct http_request){
 						   .method = c->wire.method,
@@ -205,6 +211,26 @@ static void send_call(struct call *c)
 						   .done = call_done,
 						   .cookie = c,
 					   });
+	return SENT;
+}
+
+/* Bodies may be large, and many wait: there is one copy of each. */
+static void hand_over(struct call *c)
+{
+	switch (send_call(c)) {
+	case SENT:
+		free(c->body);
+		c->body = NULL;
+		c->wire.body = STR_NONE;
+		break;
+	case WAITS:
+		if (!c->body)
+			c->body = xstrndup(str_text(c->wire.body), c->wire.body.n);
+		c->wire.body.p = c->body;
+		break;
+	case ENDED:
+		break;
+	}
 }
 
 /* Sends what waits, the oldest first. */
@@ -218,7 +244,7 @@ static void send_waiting(void *cookie)
 	for (; c; c = prev) {
 		prev = c->prev;
 		if (!c->http)
-			send_call(c);
+			hand_over(c);
 	}
 }
 
@@ -246,7 +272,7 @@ static void copy_request(struct call *c, const struct request *r)
 	c->request.ns = arena_str(&c->arena, r->ns);
 	c->request.name = arena_str(&c->arena, r->name);
 	c->request.uid = arena_str(&c->arena, r->uid);
-	c->request.body = arena_str(&c->arena, r->body);
+	c->request.body = STR_NONE;
 }
 
 static void submit(struct cluster *cluster, const struct request *r)
@@ -262,14 +288,14 @@ static void submit(struct cluster *cluster, const struct request *r)
 	if (r->resource == RES_JOB && !kind)
 		err_set(&e, ERR_INVALID, "kind %.*s is not served", STR_F(r->kind));
 	else
-		kube_wire_request(&c->wire, &c->request, kind, &c->arena, &e);
+		kube_wire_request(&c->wire, r, kind, &c->arena, &e);
 	if (e.code) {
 		/* It cannot even be said: like a server that does not know it. */
 		answer(c, &(struct http_answer){ .status = 404, .problem = err_msg(&e) });
 		err_release(&e);
 		return;
 	}
-	send_call(c);
+	hand_over(c);
 }
 
 static bool next(struct cluster *cluster, struct cluster_event *ret)
@@ -286,9 +312,9 @@ void kube_raw(struct kube *k, const struct kube_raw *r)
 	c->raw = *r;
 	c->wire = (struct kube_wire){ .method = r->method,
 		                      .path = arena_str(&c->arena, r->path),
-		                      .body = arena_str(&c->arena, r->body),
+		                      .body = r->body,
 		                      .content_type = arena_str(&c->arena, r->content_type) };
-	send_call(c);
+	hand_over(c);
 }
 
 static void add_feed(struct kube *k, enum resource resource, const struct kube_kind *kind)
@@ -370,6 +396,7 @@ void kube_free(struct kube *k)
 		if (c->http)
 			http_cancel(c->http);
 		arena_release(&c->arena);
+		free(c->body);
 		free(c);
 	}
 	http_client_free(k->calls_pool);
