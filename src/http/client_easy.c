@@ -10,7 +10,7 @@ enum {
 	CONNECT_MS = 10000,
 	HEADERS_MAX = 256 << 10,
 	UPLOAD_BUFFER = 16 << 10, /* the least that libcurl takes; each handle keeps its own */
-	IDLE_S = 90, /* an unused connection; less than servers and balancers allow */
+	IDLE_S = 90,              /* an unused connection; less than servers and balancers allow */
 	/* A peer that is gone without a word is noticed within 20 s, also where nothing is being sent. */
 	KEEPALIVE_IDLE_S = 10,
 	KEEPALIVE_INTERVAL_S = 5,
@@ -40,6 +40,19 @@ static size_t on_header(char *text, size_t size, size_t n, void *cookie)
 		call->answered = call->last_byte;
 	}
 	return size * n;
+}
+
+static size_t on_read(char *to, size_t size, size_t n, void *cookie)
+{
+	struct http_easy *easy = cookie;
+	struct http_call *call = easy->call;
+	struct str piece = str_sub(call->r.body, easy->read, size * n);
+
+	if (call->cancelled || http_client_is_dead(call->client))
+		return CURL_READFUNC_ABORT;
+	memcpy(to, piece.p, piece.n);
+	easy->read += piece.n;
+	return piece.n;
 }
 
 static size_t on_body(char *text, size_t size, size_t n, void *cookie)
@@ -155,6 +168,8 @@ static void set_common(struct http_easy *easy)
 	SETOPT(easy, CURLOPT_HEADERDATA, easy);
 	SETOPT(easy, CURLOPT_WRITEFUNCTION, on_body);
 	SETOPT(easy, CURLOPT_WRITEDATA, easy);
+	SETOPT(easy, CURLOPT_READFUNCTION, on_read);
+	SETOPT(easy, CURLOPT_READDATA, easy);
 	SETOPT(easy, CURLOPT_PREREQFUNCTION, on_ready);
 	SETOPT(easy, CURLOPT_PREREQDATA, easy);
 	SETOPT(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
@@ -191,6 +206,16 @@ void http_easy_free(struct http_easy *easy)
 	free(easy);
 }
 
+/* A small body goes out with the headers. Of a large one libcurl would keep a copy of its own: it is read piece by
+   piece instead. */
+static void set_body(struct http_easy *easy, struct str body)
+{
+	easy->read = 0;
+	SETOPT(easy, CURLOPT_POST, 1L);
+	SETOPT(easy, CURLOPT_POSTFIELDS, body.n > UPLOAD_BUFFER ? NULL : str_text(body));
+	SETOPT(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+}
+
 static void set_method(struct http_easy *easy, const struct http_request *r)
 {
 	static const char *const names[] = { "GET", "POST", "PUT", "PATCH", "DELETE" };
@@ -200,9 +225,7 @@ static void set_method(struct http_easy *easy, const struct http_request *r)
 		SETOPT(easy, CURLOPT_POSTFIELDS, NULL);
 		SETOPT(easy, CURLOPT_HTTPGET, 1L);
 	} else {
-		SETOPT(easy, CURLOPT_POST, 1L);
-		SETOPT(easy, CURLOPT_POSTFIELDS, str_text(r->body));
-		SETOPT(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+		set_body(easy, r->body);
 	}
 	SETOPT(easy, CURLOPT_CUSTOMREQUEST, names[r->method]);
 }

@@ -13,8 +13,9 @@ struct http_easy {
 	CURL *curl;
 	struct http_pool *pool;
 	struct http_call *call;
+	size_t read;            /* of its body, by libcurl */
 	struct http_easy *next; /* in the free list */
-	struct buf text;   /* the URL, then the header lines, each with its zero */
+	struct buf text;        /* the URL, then the header lines, each with its zero */
 	struct curl_slist lines[HEADER_LINES];
 	char error[CURL_ERROR_SIZE]; /* libcurl's */
 	char too_long[64];
