@@ -1,11 +1,38 @@
 /* dljob validate: everything that is wrong with all jobs of all files. */
+#include "base/map.h"
 #include "cli/cli.h"
 #include "cli/report.h"
 
 struct totals {
 	size_t files, jobs;
-	bool broken; /* a kind's own code failed: that is no fault of the input */
+	bool broken;     /* a kind's own code failed: that is no fault of the input */
+	struct map seen; /* kind namespace/name → where it stands */
 };
+
+/* Whoever applies both keeps the last. */
+static void check_twice(struct cli *cli, const char *file, const struct manifest *m, const struct manifest_object *o,
+                        struct report *r, struct totals *t)
+{
+	yyjson_val *meta = json_get(o->root, "metadata");
+	struct str ns = json_str(json_get(meta, "namespace")), name = json_str(json_get(meta, "name")), key;
+	struct yaml_pos pos = yaml_where(m->yaml, o->doc, manifest_path(&cli->arena, o, STR("metadata.name")));
+	const char *before;
+
+	if (!name.n)
+		return;
+	key = arena_printf(&cli->arena, "%.*s %.*s/%.*s", STR_F(o->kind->id), STR_F(ns.n ? ns : STR("default")),
+	                   STR_F(name));
+	before = map_get(&t->seen, key);
+	if (before)
+		report_line(r, REPORT_WARNING, file, pos, STR("metadata.name"),
+		            arena_printf(&cli->arena, "the same job stands at %s; whoever applies both keeps the last",
+		                         before));
+	else
+		map_put(&t->seen, key,
+		        (void *)(uintptr_t)arena_printf(&cli->arena, "%s:%zu", strcmp(file, "-") ? file : "<stdin>",
+		                                        pos.line)
+		                .p);
+}
 
 static void check_job(struct cli *cli, struct kinds *kinds, const char *file, const struct manifest *m,
                       const struct manifest_object *o, struct report *r, struct totals *t)
@@ -16,6 +43,7 @@ static void check_job(struct cli *cli, struct kinds *kinds, const char *file, co
 	t->jobs++;
 	if (kj) {
 		report_job(r, file, m, o, &kind_job(kj)->problems);
+		check_twice(cli, file, m, o, r, t);
 		kind_job_free(kj);
 		return;
 	}
@@ -78,5 +106,6 @@ enum exit_code cmd_validate(struct cli *cli, int argc, char **argv)
 	if (r.warnings)
 		printf(", %zu warning%s", r.warnings, s(r.warnings));
 	putchar('\n');
+	map_release(&t.seen);
 	return t.broken ? CLI_FAILED : r.errors ? CLI_INVALID : CLI_WELL;
 }

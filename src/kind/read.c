@@ -215,10 +215,10 @@ static struct job *nothing_but_problems(struct kind_job *kj, const struct job_id
 	return job;
 }
 
-/* The spec as Lua sees it is left on the stack. False: Lua would stumble over it. */
+/* The spec as Lua sees it is left on the stack. False: not all of it is the user's. */
 static bool read_spec(struct kind_job *kj, struct problems *p)
 {
-	struct schema_read r = { .sb = &kj->kinds->sb, .a = &kj->scratch, .p = p };
+	struct schema_read r = { .sb = &kj->kinds->sb, .a = &kj->scratch, .p = p, .object = kj->object };
 	yyjson_val *spec = json_get(kj->object, "spec");
 
 	if (!spec) {
@@ -229,6 +229,55 @@ static bool read_spec(struct kind_job *kj, struct problems *p)
 	r.skipped = kj->file->kind.spec_is_array ? STR_NONE : STR("policy");
 	schema_push(&r, &kj->file->spec, spec, STR("spec"));
 	return !r.broken;
+}
+
+static bool is_inside(struct str path, struct str of)
+{
+	return str_has_prefix(path, of) && (path.n == of.n || path.p[of.n] == '.' || path.p[of.n] == '[');
+}
+
+/* The object or list that PATH is a field of; of spec and the like, themselves. */
+static struct str parent(struct str path)
+{
+	size_t n = path.n;
+
+	while (n && path.p[n - 1] != '.' && path.p[n - 1] != '[')
+		n--;
+	return n ? str_sub(path, 0, n - 1) : path;
+}
+
+/* Does what the kind says of PATH perhaps come of what stands beside a mistake, and not of the manifest? */
+static bool is_doubtful(const struct problems *found, struct str path)
+{
+	for (size_t i = 0; i < found->list.n; i++) {
+		const struct problem *p = &found->list.v[i];
+
+		if (p->severity == PROBLEM_ERROR && (is_inside(path, parent(p->path)) || is_inside(p->path, path)))
+			return true;
+	}
+	return false;
+}
+
+/* What the kind itself says of a spec that its schema does not take: of those parts that are in order. */
+static void ask_kind(struct kind_job *kj, const struct job_identity *id, struct problems *found)
+{
+	struct problems own = { .arena = &kj->arena };
+	struct err e = ERR_INIT;
+	yyjson_doc *doc = run_read(kj, id, &own, &e);
+	size_t n = found->list.n;
+
+	for (size_t i = 0; i < own.list.n; i++) {
+		const struct problem *p = &own.list.v[i];
+		struct problems before = *found;
+
+		before.list.n = n;
+		if (!is_doubtful(&before, p->path))
+			problems_add(found, p->severity, p->path, "%.*s", STR_F(p->message));
+	}
+	if (doc)
+		lua_pop(kj->kinds->sb.L, 1);
+	yyjson_doc_free(doc);
+	err_release(&e);
 }
 
 static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
@@ -242,6 +291,8 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	check_top(kj->object, &found);
 	readable = read_spec(kj, &found);
 	if (!readable) {
+		if (lua_istable(sb->L, -1))
+			ask_kind(kj, &id, &found);
 		kj->job = nothing_but_problems(kj, &id, policy, &found);
 		lua_pop(sb->L, 1);
 		lua_pushnil(sb->L);

@@ -87,6 +87,17 @@ static const struct {
 	{ TF_HEAD "spec: {replicaSpecs: 1, policy: {restart: {limit: x}}}",
 	  "error spec.replicaSpecs: must be a list, found a number\n"
 	  "error spec.policy.restart.limit: must be a whole number, found a string\n" },
+	/* So is the rest of the spec: what stands beside a mistake is not to be trusted, everything else is. */
+	{ TF_HEAD "spec: {tensorboard: {logDir: ''}, replicaSpecs: [{replicas: 2, " T
+	          "}, {tfReplicaType: WORKER, replicas: x, " T "}]}",
+	  "error spec.replicaSpecs[1].replicas: must be a whole number, found a string\n"
+	  "error spec.replicaSpecs[0].replicas: there is exactly one MASTER\n"
+	  "error spec.tensorboard.logDir: must not be empty\n" },
+	{ TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: 5, replicas: 2, " T "}]}",
+	  "error spec.replicaSpecs[0].tfReplicaType: must be a string, found a number\n" },
+	{ TF_HEAD "spec: {tensorboard: {logDir: ''}, replicaSpecs: [{replicas: 2, template: 3}]}",
+	  "error spec.replicaSpecs[0].template: must be an object, found a number\n"
+	  "error spec.tensorboard.logDir: must not be empty\n" },
 	/* TfJob's own rules. */
 	{ TF_HEAD "spec: {replicaSpecs: [{replicas: 2, " T "}]}",
 	  "error spec.replicaSpecs[0].replicas: there is exactly one MASTER\n" },

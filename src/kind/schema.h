@@ -48,7 +48,8 @@ struct schema_read {
 	struct sandbox *sb;
 	struct arena *a;
 	struct problems *p;
-	bool broken;        /* something is of the wrong type or missing: Lua would stumble over it */
+	yyjson_val *object; /* the manifest */
+	bool broken;        /* something is of the wrong type or missing; Lua gets something else in its place */
 	struct str skipped; /* a field of the topmost object that others read: policy */
 };
 

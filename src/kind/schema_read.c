@@ -6,13 +6,6 @@
 #include "kind/path.h"
 #include "kind/table.h"
 
-static void wrong_type(struct schema_read *r, struct str path, const char *wanted, yyjson_val *val)
-{
-	r->broken = true;
-	problem_error(r->p, path, "must be %s, found %s", wanted, json_type_name(val));
-	lua_pushnil(r->sb->L);
-}
-
 /* The object or list on top of the stack stands at PATH. */
 static void remember_path(struct schema_read *r, struct str path)
 {
@@ -45,6 +38,81 @@ static void remember_spelling(struct schema_read *r, struct str name, struct str
 	lua_pop(L, 2);
 }
 
+static void push_default(struct schema_read *r, const struct schema *s)
+{
+	if (!s->has_default)
+		lua_pushnil(r->sb->L);
+	else if (s->type == SCHEMA_INT)
+		lua_pushinteger(r->sb->L, s->default_int);
+	else if (s->type == SCHEMA_BOOL)
+		lua_pushboolean(r->sb->L, s->default_int != 0);
+	else
+		value_push_str(r->sb, s->default_text);
+}
+
+/* Something of the right type in the place of what is wrong or missing, so that Lua goes on. */
+static void push_stand_in(struct schema_read *r, const struct schema *s, struct str path)
+{
+	lua_State *L = r->sb->L;
+
+	luaL_checkstack(L, 12, NULL);
+	if (s->has_default) {
+		push_default(r, s);
+		return;
+	}
+	switch (s->type) {
+	case SCHEMA_OBJECT:
+		lua_newtable(L);
+		remember_path(r, path);
+		for (size_t i = 0; i < s->n_fields; i++) {
+			const struct schema *f = &s->fields[i];
+
+			value_push_str(r->sb, f->name);
+			if (f->required)
+				push_stand_in(r, f, path_key(r->a, path, f->name));
+			else
+				push_default(r, f);
+			lua_rawset(L, -3);
+		}
+		return;
+	case SCHEMA_ARRAY:
+	case SCHEMA_MAP:
+		lua_newtable(L);
+		if (s->type == SCHEMA_ARRAY)
+			value_mark_list(r->sb);
+		remember_path(r, path);
+		return;
+	case SCHEMA_STRING:
+		lua_pushliteral(L, "");
+		return;
+	case SCHEMA_INT:
+		lua_pushinteger(L, s->has_min ? s->min : 0);
+		return;
+	case SCHEMA_BOOL:
+		lua_pushboolean(L, false);
+		return;
+	case SCHEMA_ENUM:
+		value_push_str(r->sb, s->values[0]);
+		return;
+	case SCHEMA_TEMPLATE:
+	case SCHEMA_ANY:
+		/* Nobody looks into it. */
+		value_push_opaque(r->sb, r->object);
+		return;
+	case SCHEMA_TYPES:
+		break;
+	}
+	BUG("schema type %d", (int)s->type);
+}
+
+static void wrong_type(struct schema_read *r, const struct schema *s, struct str path, const char *wanted,
+                       yyjson_val *val)
+{
+	r->broken = true;
+	problem_error(r->p, path, "must be %s, found %s", wanted, json_type_name(val));
+	push_stand_in(r, s, path);
+}
+
 static bool out_of_range(struct schema_read *r, const struct schema *s, int64_t n, struct str path, const char *what)
 {
 	if (s->has_min && s->has_max && (n < s->min || n > s->max))
@@ -67,9 +135,9 @@ static void push_int(struct schema_read *r, const struct schema *s, yyjson_val *
 		if (yyjson_is_num(val)) {
 			problem_error(r->p, path, "must be a whole number");
 			r->broken = true;
-			lua_pushnil(r->sb->L);
+			push_stand_in(r, s, path);
 		} else {
-			wrong_type(r, path, "a whole number", val);
+			wrong_type(r, s, path, "a whole number", val);
 		}
 		return;
 	}
@@ -89,7 +157,7 @@ static void push_text(struct schema_read *r, const struct schema *s, yyjson_val 
 		return;
 	}
 	if (!yyjson_is_str(val)) {
-		wrong_type(r, path, "a string", val);
+		wrong_type(r, s, path, "a string", val);
 		return;
 	}
 	out_of_range(r, s, (int64_t)text.n, path, "of length ");
@@ -101,7 +169,7 @@ static void push_enum(struct schema_read *r, const struct schema *s, yyjson_val 
 	struct str text = json_str(val), hint;
 
 	if (!yyjson_is_str(val)) {
-		wrong_type(r, path, "a string", val);
+		wrong_type(r, s, path, "a string", val);
 		return;
 	}
 	for (size_t i = 0; i < s->n_values; i++)
@@ -120,7 +188,7 @@ static void push_enum(struct schema_read *r, const struct schema *s, yyjson_val 
 static void push_template(struct schema_read *r, const struct schema *s, yyjson_val *val, struct str path)
 {
 	if (s->type == SCHEMA_TEMPLATE && !yyjson_is_obj(val))
-		wrong_type(r, path, "an object", val);
+		wrong_type(r, s, path, "an object", val);
 	else
 		value_push_opaque(r->sb, val);
 }
@@ -132,7 +200,7 @@ static void push_array(struct schema_read *r, const struct schema *s, yyjson_val
 	lua_Integer n = 0;
 
 	if (!yyjson_is_arr(val)) {
-		wrong_type(r, path, "a list", val);
+		wrong_type(r, s, path, "a list", val);
 		return;
 	}
 	out_of_range(r, s, (int64_t)yyjson_arr_size(val), path, "a list of ");
@@ -151,7 +219,7 @@ static void push_map(struct schema_read *r, const struct schema *s, yyjson_val *
 	yyjson_val *key;
 
 	if (!yyjson_is_obj(val)) {
-		wrong_type(r, path, "an object", val);
+		wrong_type(r, s, path, "an object", val);
 		return;
 	}
 	out_of_range(r, s, (int64_t)yyjson_obj_size(val), path, "a map of ");
@@ -237,24 +305,12 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 	}
 }
 
-static void push_default(struct schema_read *r, const struct schema *s)
-{
-	if (!s->has_default)
-		lua_pushnil(r->sb->L);
-	else if (s->type == SCHEMA_INT)
-		lua_pushinteger(r->sb->L, s->default_int);
-	else if (s->type == SCHEMA_BOOL)
-		lua_pushboolean(r->sb->L, s->default_int != 0);
-	else
-		value_push_str(r->sb, s->default_text);
-}
-
 static void push_object(struct schema_read *r, const struct schema *s, yyjson_val *val, struct str path)
 {
 	struct given *given = arena_array(r->a, struct given, s->n_fields + 1);
 
 	if (!yyjson_is_obj(val)) {
-		wrong_type(r, path, "an object", val);
+		wrong_type(r, s, path, "an object", val);
 		return;
 	}
 	collect(r, s, val, path, given);
@@ -273,8 +329,10 @@ static void push_object(struct schema_read *r, const struct schema *s, yyjson_va
 			if (f->required) {
 				problem_error(r->p, path_key(r->a, path, f->name), "is missing");
 				r->broken = true;
+				push_stand_in(r, f, path_key(r->a, path, f->name));
+			} else {
+				push_default(r, f);
 			}
-			push_default(r, f);
 		}
 		lua_rawset(r->sb->L, -3);
 	}
@@ -303,7 +361,7 @@ void schema_push(struct schema_read *r, const struct schema *s, yyjson_val *val,
 		if (yyjson_is_bool(val))
 			lua_pushboolean(r->sb->L, yyjson_get_bool(val));
 		else
-			wrong_type(r, path, "true or false", val);
+			wrong_type(r, s, path, "true or false", val);
 		return;
 	case SCHEMA_ENUM:
 		push_enum(r, s, val, path);

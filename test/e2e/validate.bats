@@ -238,3 +238,22 @@ invalid() {
   has "$out" "spec.policy.restart.limit"
   has "$out" "spec.policy.cleanPods"
 }
+
+@test "what the schema says hides nothing that the kind says of other parts" {
+  tfjob demo 2 "  tensorboard: {logDir: ''}" | sed 's/replicas: 2/replicas: two/' >both.yaml
+  invalid both.yaml
+  has "$out" "spec.replicaSpecs[1].replicas: must be a whole number"
+  has "$out" "spec.tensorboard.logDir: must not be empty"
+}
+
+@test "the same job twice is a warning" {
+  tfjob demo 1 >one.yaml
+  { tfjob other 1; echo ---; tfjob demo 1; } >two.yaml
+  sed 's/name: demo/name: demo\n  namespace: team/' one.yaml >team.yaml
+  split dljob validate one.yaml team.yaml two.yaml
+  is "$status" 0
+  has "$out" "two.yaml:"
+  has "$out" "metadata.name: the same job stands at one.yaml:4; whoever applies both keeps the last"
+  has_not "$out" "team.yaml"
+  [[ ${out##*$'\n'} =~ ^4\ jobs\ in\ 3\ files:\ valid,\ 1\ warning$ ]]
+}
