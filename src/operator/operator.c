@@ -9,7 +9,7 @@ enum {
 const struct operator_config operator_config_default = {
 	.nodes = true,
 	.creates_max = 64,
-	.jobs_open = 64,
+	.jobs_open = 32,
 	.requests_max = 256,
 	.retry_initial = 250,
 	.retry_max = MINUTES(2),
