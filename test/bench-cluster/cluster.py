@@ -38,9 +38,9 @@ class Cluster:
     def down(self):
         subprocess.run([os.path.join(self.tools, "down"), self.folder], check=True)
 
-    def call(self, method, path, body=None):
+    def call(self, method, path, body=None, kind="application/json"):
         self.connection.request(method, path, json.dumps(body) if body else None,
-                                {"Content-Type": "application/json", "User-Agent": "bench"})
+                                {"Content-Type": kind, "User-Agent": "bench"})
         answer = self.connection.getresponse()
         text = answer.read()
         if answer.status // 100 != 2:
@@ -70,6 +70,11 @@ class Cluster:
             f.seek(mark)
             return f.read()
 
+    def audit(self, mark):
+        """What was asked in our namespace since MARK."""
+        events = [json.loads(line) for line in self._audit(mark).split(b"\n")[:-1]]
+        return [e for e in events if e.get("objectRef", {}).get("namespace") == NAMESPACE]
+
     def wait_children(self, mark, n):
         """Until N pods and services were made since MARK."""
         end = time.monotonic() + 600
@@ -85,8 +90,7 @@ class Cluster:
     def span(self, mark, agent, children=True):
         """Seconds from the first create since MARK to the end of the last one of a child (or of a job), and
         how many writes AGENT made in that time."""
-        events = [json.loads(line) for line in self._audit(mark).split(b"\n")[:-1]]
-        events = [e for e in events if e.get("objectRef", {}).get("namespace") == NAMESPACE]
+        events = self.audit(mark)
         creates = [e for e in events if e["verb"] == "create" and e["responseStatus"]["code"] == 201]
         ends = [e for e in creates if not children or e["objectRef"]["resource"] in ("pods", "services")]
         first = min(when(e["requestReceivedTimestamp"]) for e in creates)
