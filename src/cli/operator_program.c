@@ -401,6 +401,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                         .context = str_c(f->context),
 		                         .in_cluster = f->in_cluster,
 		                         .env = environment };
+	double burst = f->burst ? f->burst : MAX(f->qps, 1.0);
 
 	if (!kube_config_load(&p->config, &args, &p->arena, e))
 		return false;
@@ -408,7 +409,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .nodes = str_empty(str_c(f->ns)),
 		                            .connections = (size_t)f->concurrency,
 		                            .qps = f->qps,
-		                            .burst = f->burst ? (size_t)f->burst : (size_t)MAX(f->qps, 1),
+		                            .burst = (size_t)burst,
 		                            .request_timeout = program_timeout(f),
 		                            .seed = process_seed(),
 		                            .wake = on_wake,

@@ -73,7 +73,7 @@ struct cluster_event *inbox_push(struct inbox *in, struct inbox_batch *b)
 static bool keep_job(struct inbox_batch *b, struct object *ret, struct str kind, yyjson_val *val, struct err *e)
 {
 	struct job_object *job = arena_new(&b->arena, struct job_object);
-	struct str left_out;
+	struct str left_out = STR_NONE;
 	yyjson_doc *doc = kube_shallow(val, &left_out, &b->arena);
 
 	*vec_push(&b->arena, &b->docs) = doc;

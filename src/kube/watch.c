@@ -118,11 +118,13 @@ static struct watch_wish wish_watch(struct watch *w)
 		.bookmarks = true,
 		.timeout_seconds = (int)rng_between(&w->rng, WATCH_LEAST, WATCH_MOST),
 	};
+	unsigned doubled = MIN(w->silent, 4U);
+	msec idle = MIN(SECONDS(WATCH_IDLE) << doubled, SECONDS(WATCH_MOST));
 
 	w->state = WATCH_WATCHING;
 	return (struct watch_wish){ .type = WISH_WATCH,
 		                    .path = kube_list_path(&w->config.resource, &o, &w->path),
-		                    .idle_timeout = SECONDS(MIN(WATCH_IDLE << MIN(w->silent, 4U), (int)WATCH_MOST)) };
+		                    .idle_timeout = idle };
 }
 
 struct watch_wish watch_next(struct watch *w)
