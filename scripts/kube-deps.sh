@@ -27,6 +27,7 @@ node=
 if [ $# -gt 0 ]; then
   [ "$*" = --node ] || { echo "usage: scripts/kube-deps.sh [--node]" >&2; exit 2; }
   node=yes
+  PATH=$PATH:/usr/sbin:/sbin
 fi
 
 say() { echo "kube-deps: $*" >&2; }

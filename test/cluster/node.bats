@@ -285,3 +285,13 @@ TABLE
   refused "has /run, /var/lib and /var/log of its own" "$here/up" "/run/dl-operator-test-$$" --node
   [ ! -e "/run/dl-operator-test-$$" ]
 }
+
+@test "a folder of old, whose bridge is another cluster's by now: down leaves that alone" {
+  mkdir -p old/config
+  touch old/.cluster
+  cp "$NODE_DIR/config/node" old/config/node
+  "$here/down" "$PWD/old"
+  [ ! -e old ]
+  kubectl get --raw /readyz
+  is "$(cat "/sys/class/net/$(cat "$NODE_DIR/config/node")/ifalias")" "$NODE_DIR"
+}

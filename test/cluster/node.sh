@@ -12,6 +12,9 @@
 #
 # N is the first one that is free, and the addresses are those of 10.244.N.0/24.
 
+# Where ip and iptables are; not every PATH has it.
+PATH=$PATH:/usr/sbin:/sbin
+
 node_name=node-0
 node_image=localhost/busybox:test
 node_link=
@@ -65,28 +68,43 @@ node_network() {
   [ -n "$node_link" ] || { say "no network of 10.244.0.0/24 to 10.244.15.0/24 is free"; return 1; }
   # Written before it is made: `down` must find it.
   echo "$node_link" >"$dir/config/node"
-  # With an address of its own the bridge does not take that of the link that came last.
+  # With an address of its own the bridge does not take that of the link that came last. The alias says whose it is.
   ip link add name "$node_link" address "02:00:0a:f4:0$(printf %x "$i"):01" type bridge
+  ip link set "$node_link" alias "$dir"
   ip address add "$api_address/24" dev "$node_link"
   ip link set "$node_link" up
   for root in $(cgroup_roots); do
     mkdir "$root/$node_link" || { say "a real node needs cgroups of its own: not in $root"; return 1; }
   done
+  # Version 2 alone: what the machine gives to its first level is what the node can have.
+  if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+    for i in cpu cpuset memory pids; do
+      grep -qw $i "/sys/fs/cgroup/$node_link/cgroup.controllers" || {
+        say "a real node needs the cgroup controller $i: it is not in /sys/fs/cgroup/cgroup.subtree_control"
+        return 1
+      }
+    done
+  fi
 }
 
-# node_gone DIR: what the node's namespaces do not take with them.
+# node_gone DIR: what the node's namespaces do not take with them; the bridge last, since it says whose all is.
 node_gone() {
   local link end=$((SECONDS + 30)) left
   [ -s "$1/config/node" ] || return 0
   link=$(cat "$1/config/node")
+  # None yet, if `up` was killed in between.
+  case $(cat "/sys/class/net/$link/ifalias" 2>/dev/null || echo gone) in
+  "$1" | "") ;;
+  *) return 0 ;;
+  esac
   ip link delete "$link-up" 2>/dev/null || true
-  ip link delete "$link" 2>/dev/null || true
   # A cgroup stays busy for a moment after its last process.
   while left=$(cgroup_roots | sed "s|\$|/$link|" | xargs -I{} find {} -depth -type d 2>/dev/null); [ -n "$left" ]; do
     [ $SECONDS -lt $end ] || { say "these cgroups do not go: $left"; return 1; }
     # shellcheck disable=SC2086 # names without blanks
     rmdir $left 2>/dev/null || sleep 0.1
   done
+  ip link delete "$link"
 }
 
 node_configs() {
