@@ -68,6 +68,8 @@ start_component() {
     echo "$3 ${23}" >"$1/run/$2.pid"
     exec "$1/start/$2"
   ' start "$1" "$2" "$proc" </dev/null >>"$1/log/$2.log" 2>&1 &
+  # Or this shell would tell how it ended.
+  disown
   for ((i = 0; i < 1000; i++)); do
     [ ! -s "$1/run/$2.pid" ] || return 0
     sleep 0.01

@@ -31,6 +31,7 @@ node_allowed() {
 # node_possible DIR: or a line that says what this machine lacks. All is tried in namespaces that end at once.
 node_possible() {
   unshare --pid --fork --mount --net true || { say "a real node needs namespaces of its own: unshare fails"; return 1; }
+  nsenter --mount=/proc/self/ns/mnt true || { say "a real node needs to be entered: nsenter fails"; return 1; }
   unshare --pid --fork --mount --net sh -s -- "$1" <<'SH'
 lacks() {
   [ -z "$why" ] || echo "$why" | tail -n 3 >&2
@@ -242,6 +243,9 @@ start_node() {
   start_component "$dir" coredns
   wait_for "$dir" containerd 60 in_node "$dir" ctr -n k8s.io images import "$dir/config/image.tar"
   start_component "$dir" kubelet
+  # What else the machine may deny shows here at once, and not in pods that never start.
+  in_node "$dir" ctr -n k8s.io run --rm --cgroup "/$node_link/try" "$node_image" try true </dev/null ||
+    { say "a real node cannot run containers here"; return 1; }
 }
 
 # node_ready DIR: who waits for the node waits for all of it.
