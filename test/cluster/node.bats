@@ -194,10 +194,13 @@ nothing_left() {
   "$here/up" "$PWD/second" --node 3>&-
   export KUBECONFIG=$PWD/second/kubeconfig
   new_namespace left
-  kubectl -n left run pod --image="$image" --image-pull-policy=Never --restart=Never -- sleep 654321
+  # Another run of these tests may be on this machine.
+  sleep="sleep $((1000000 + CLUSTER_RUN))"
+  # shellcheck disable=SC2086 # two words
+  kubectl -n left run pod --image="$image" --image-pull-policy=Never --restart=Never -- $sleep
   kubectl -n left wait --for=condition=Ready --timeout=120s pod/pod
   # The number of a process here: those in containers are children of this machine, too.
-  pod=$(pgrep -fx 'sleep 654321')
+  pod=$(pgrep -fx "$sleep")
   spaces=$(namespaces "$pod" "$(pid_of "$PWD/second" node)")
   is "$(echo "$spaces" | wc -l)" 6
   link=$(cat second/config/node)
