@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
-.PHONY: all help run test test-api test-cluster bench bench-cluster
+.PHONY: all help run test test-cluster bench bench-cluster
 .PHONY: fuzz coverage soak soak-cluster lint format install clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
@@ -19,11 +19,9 @@ test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
 
-test-api: all ## what a real API server says to definitions, jobs and children (a part of test-cluster)
-	@scripts/test-cluster.sh $(addprefix test/cluster/,bench.bats children.bats crds.bats jobs.bats kube-deps.bats)
-
-test-cluster: all ## tests on a real Kubernetes control plane, started for them (the first time builds it)
+test-cluster: all ## tests on a real Kubernetes, started for them (the first time builds it; all of it as root)
 	@scripts/test-cluster.sh
+	@KILLS=40 test/cluster-soak/run kill input network foreign
 
 bench: ## measure speed, beside the targets
 	@scripts/deps.sh
@@ -53,7 +51,7 @@ coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 soak: all ## run the simulator with ever new seeds until stopped
 	@$(BUILD)/dl-sim --soak
 
-soak-cluster: all ## kill, cut off and mislead operators on a real API server (half an hour; needs root)
+soak-cluster: all ## kill, cut off and mislead operators on a real API server (half an hour; all of it as root)
 	@test/cluster-soak/run
 
 lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors

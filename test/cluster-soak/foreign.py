@@ -16,7 +16,7 @@ def main():
     ns = new_namespace("foreign")
     o = Operator("foreign").ready()
     make_job(tf_job("warm"), ns)
-    check(eventually(30, lambda: phase(tf_job("warm"), ns) == "Succeeded"), "a job has run")
+    check(eventually(120, lambda: phase(tf_job("warm"), ns) == "Succeeded"), "a job has run")
     before = o.anonymous()
     began = time.monotonic()
     pod = {"spec": {"schedulerName": "nobody", "containers": [{"name": "x", "image": "none"}]}}
@@ -25,7 +25,7 @@ def main():
              range(n), 8)
     say(f"        {n} pods made in {time.monotonic() - began:.0f} s")
     make_job(tf_job("after"), ns)
-    check(eventually(30, lambda: phase(tf_job("after"), ns) == "Succeeded"), "a job beside them has run")
+    check(eventually(120, lambda: phase(tf_job("after"), ns) == "Succeeded"), "a job beside them has run")
     after = o.anonymous()
     check(after - before < MOST, f"RssAnon {before} KB → {after} KB while they came (less than {MOST} KB more)")
     o.stop()

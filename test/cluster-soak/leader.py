@@ -6,8 +6,8 @@ import time
 
 from jobs import Pods, check_audit, check_children, check_jobs, start_jobs, wait_for_all
 from proxy import Proxy
-from soak import (Operator, api, audit, audit_end, check, eventually, finish, make_job, new_namespace, phase, say,
-                  tf_job)
+from soak import (Operator, api, audit, audit_end, check, eventually, finish, in_time, make_job, new_namespace, phase,
+                  say, tf_job)
 
 DURATION = 8
 
@@ -17,21 +17,25 @@ def pair(ns, names, proxies=(None, None)):
     flags = ("--leader-elect", f"--leader-elect-resource-namespace={ns}", f"--leader-elect-lease-duration={DURATION}s",
              "--leader-elect-renew-deadline=5s", "--leader-elect-retry-period=1s")
     a = Operator(names[0], *flags, server=proxies[0] and proxies[0].url)
-    assert eventually(30, a.leads), a.log.read_text()[-2000:]
+    assert eventually(120, a.leads), a.log.read_text()[-2000:]
     return a, Operator(names[1], *flags, server=proxies[1] and proxies[1].url).ready()
 
 
 def killed(ns):
-    a, b = pair(ns, ("killed-a", "killed-b"))
-    make_job(tf_job("first"), ns)
-    eventually(20, lambda: phase(tf_job("first"), ns))
-    a.stop()
-    at = time.monotonic()
-    make_job(tf_job("second"), ns)
-    eventually(DURATION + 20, lambda: phase(tf_job("second"), ns), 0.05)
-    took = time.monotonic() - at
-    check(took <= DURATION + 2, f"leader killed: the other acted after {took:.2f} s (lease {DURATION} s, and 2 s)")
-    b.stop()
+    def attempt(n):
+        a, b = pair(ns, (f"killed-a{n}", f"killed-b{n}"))
+        first, second = tf_job(f"first-{n}"), tf_job(f"second-{n}")
+        make_job(first, ns)
+        eventually(120, lambda: phase(first, ns))
+        a.stop()
+        at = time.monotonic()
+        make_job(second, ns)
+        eventually(DURATION + 100, lambda: phase(second, ns), 0.05)
+        took = time.monotonic() - at
+        b.stop(signal.SIGTERM)
+        return took
+
+    in_time(DURATION + 2, attempt, f"leader killed, lease {DURATION} s: the other acts after")
 
 
 def frozen(ns):
@@ -55,9 +59,9 @@ def frozen(ns):
     a, b = pair(ns, ("frozen-a", "frozen-b"), (proxy, None))
     since = audit_end()
     pods, jobs = Pods(ns), start_jobs(44, ns)
-    check(eventually(30, lambda: held, 0.05), "the leader is frozen in the midst of its work")
+    check(eventually(120, lambda: held, 0.05), "the leader is frozen in the midst of its work")
     at = time.monotonic()
-    check(eventually(DURATION + 20, b.leads, 0.05), "the other leads")
+    check(eventually(DURATION + 100, b.leads, 0.05), "the other leads")
     say(f"        after {time.monotonic() - at:.2f} s")
     time.sleep(3)  # it has done much of the work by then
     took_over = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())

@@ -14,8 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import local
 
-import yaml
-
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = Path(os.environ["CLUSTER_DIR"])
 OPERATOR = os.environ.get("DL_OPERATOR", str(ROOT / "build/dl-operator"))
@@ -54,11 +52,21 @@ def eventually(seconds, ask, every=0.2):
         time.sleep(every)
 
 
+def in_time(most, attempt, what):
+    """attempt(n) says how many seconds something took. Once or twice it may be this machine that had something else to
+    do; three times in a row it is not."""
+    times = []
+    while len(times) < 3 and (not times or min(times) > most):
+        times.append(attempt(len(times)))
+    check(min(times) <= most, f"{what}: {', '.join(f'{t:.1f}' for t in times)} s (at most {most})")
+
+
 class Api:
     """The API server, as its administrator; a connection for each thread."""
 
     def __init__(self):
-        config = yaml.safe_load((CLUSTER / "kubeconfig").read_text())
+        config = json.loads(subprocess.check_output(
+            ["kubectl", "config", "view", "--raw", "-o", "json", f"--kubeconfig={CLUSTER / 'kubeconfig'}"]))
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.host = cluster["server"].split("//")[1]
         self.tls = ssl.create_default_context(
