@@ -6,10 +6,12 @@ import random
 import time
 
 from jobs import CASES
-from soak import (OURS, Operator, api, check, ends, eventually, finish, jobs_path, make_job, new_namespace, phase,
-                  record, say, tf_job)
+from soak import (OURS, PLURALS, Operator, api, check, ends, eventually, finish, jobs_path, make_job, new_namespace,
+                  phase, record, say, tf_job)
 
 WRONG = [None, True, -1, 10**12, 1.5, "", "x", "\u0000", "é" * 300, [], {}, [None], [[]], {"x": None}, {"": {}}]
+# What only the API server looks at, when a pod is made of it, and the name that it has there.
+THEIRS = {"annotations": "metadata.annotations", "volumes": "spec.volumes", "volumeMounts": "containers.volumeMounts"}
 
 
 def reason(job, ns):
@@ -24,6 +26,49 @@ def places(o, at=()):
         yield from places(v, (*at, k))
 
 
+def fields(schema, role, at=()):
+    """The path and the definition of every field below it; a map of roles has one."""
+    below = dict(schema.get("properties") or {})
+    if isinstance(schema.get("additionalProperties"), dict):
+        below[role] = schema["additionalProperties"]
+    if "items" in schema:
+        below[0] = schema["items"]
+    for k, v in below.items():
+        yield (*at, k), v
+        yield from fields(v, role, (*at, k))
+
+
+def of_type(schema, value):
+    kind = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
+    if schema.get("x-kubernetes-int-or-string"):
+        return kind in ("integer", "string")
+    return schema.get("type") == kind
+
+
+def attempts(manifest, definition, rng):
+    """Values of all sorts where the manifest has one, and values of another type in every field that there is."""
+    for place in places(manifest["spec"]):
+        for wrong in rng.sample(WRONG, 3):
+            yield place, wrong
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    roles = manifest["spec"].get("replicaSpecs") if isinstance(manifest["spec"], dict) else None
+    for place, field in fields(schema, next(iter(roles)) if isinstance(roles, dict) else "worker"):
+        for wrong in rng.sample([w for w in WRONG if w is not None and not of_type(field, w)], 3):
+            yield place, wrong
+
+
+def put(o, place, value):
+    """Makes what is missing on the way."""
+    for k, then in zip(place, (*place[1:], None)):
+        if isinstance(o, list) and k == len(o):
+            o.append(None)
+        if then is None:
+            o[k] = value
+        elif isinstance(o, list) and o[k] is None or isinstance(o, dict) and k not in o:
+            o[k] = [] if isinstance(then, int) else {}
+        o = o[k]
+
+
 def spelt(place):
     """As the operator writes it: spec.replicaSpecs[0].template"""
     return "spec" + "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in place)
@@ -36,18 +81,19 @@ def does(place, wrong):
         isinstance(wrong, str) and wrong != "" if place[-1] == "image" else
         isinstance(wrong, dict) if place[-1] == "metadata" else
         wrong in ({}, {"x": None}) if place[-1] == "annotations" else
-        wrong == "" if place[-1] == "restartPolicy" else False)
+        wrong == [] if place[-1] in THEIRS else
+        wrong == "" if place[-1] == "restartPolicy" else
+        wrong == "x" and place[-1] == "name")
 
 
 def told(job, ns, place, wrong):
-    """Does the job say what is wrong, in its line and in a condition, and name the field? The server itself names
-    only the fields that it knows: an annotation is one of the annotations. None: not yet."""
+    """Does the job say what is wrong, in its line and in a condition, and name the field? None: not yet."""
     o = api.get(f"{jobs_path(job, ns)}/{job['metadata']['name']}") or {}
     status = o.get("status") or {}
     r = status.get("dlOperator") or {}
     if not r.get("reason"):
         return None
-    field = "metadata.annotations" if "annotations" in place else spelt(place)
+    field = next((name for k, name in THEIRS.items() if k in place), spelt(place))
     if r["phase"] in ("Invalid", "Failed") and field in r["reason"]:
         return any(field in (c.get("message") or "") for c in status.get("conditions") or []) or None
     return None if not does(place, wrong) else "it is no mistake"
@@ -56,23 +102,27 @@ def told(job, ns, place, wrong):
 def wrong_types(ns, o):
     """A wrong value at every place of every kind's spec. What the definition lets in is answered with a phase and a
     line that names the field."""
-    rng, let_in, refused = random.Random(1), [], 0
+    rng, let_in, refused, unnamed = random.Random(1), [], 0, []
     kinds = {(m["apiVersion"], m["kind"]): m for _, m, _, _ in CASES}
-    for (_, kind), manifest in sorted(kinds.items()):
-        for n, place in enumerate(places(manifest["spec"])):
-            for wrong in rng.sample(WRONG, 3):
-                job = json.loads(json.dumps(manifest))
-                job["metadata"] = {"name": f"w-{kind.lower()}-{n}-{len(let_in)}-{refused}"}
-                spot = job["spec"]
-                for k in place[:-1]:
-                    spot = spot[k]
-                spot[place[-1]] = wrong
-                code, _ = api.ask("POST", jobs_path(job, ns), job)
-                if code == 201:
-                    let_in.append((job, place, wrong))
-                else:
-                    refused += 1
-    say(f"        {refused} refused by the definitions, {len(let_in)} let in")
+    for (version, kind), manifest in sorted(kinds.items()):
+        definition = api.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                             f"{PLURALS[kind]}.{version.split('/')[0]}")
+        for n, (place, wrong) in enumerate(attempts(manifest, definition, rng)):
+            job = json.loads(json.dumps(manifest))
+            job["metadata"] = {"name": f"w-{kind.lower()}-{n}-{len(let_in)}"}
+            if place[0] == "tensorboard":
+                job["spec"]["tensorboard"] = {"logDir": "/logs"}
+            put(job["spec"], place, wrong)
+            code, reply = api.ask("POST", jobs_path(job, ns), job)
+            if code == 201:
+                let_in.append((job, place, wrong))
+            else:
+                refused += 1
+                if spelt(place) not in reply["message"]:
+                    unnamed.append(f"{kind}: {spelt(place)}: {wrong!r:.40}: {code} {reply['message']:.200}")
+    for line in unnamed[:10]:
+        say(f"        {line}")
+    check(refused and not unnamed, f"{refused} refused by the definitions, which name the field; {len(let_in)} let in")
     silent = []
     for job, place, wrong in let_in:
         if not eventually(5 if silent else 120, lambda: told(job, ns, place, wrong)):
