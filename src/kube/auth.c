@@ -76,15 +76,15 @@ static enum kube_auth_state read_token_file(struct kube_auth *a)
 	struct arena arena = ARENA_INIT;
 	struct err e = ERR_INIT;
 	struct str token, path;
-	enum kube_read got;
+	enum file_read got;
 
 	if (a->header.n && !a->stale && loop_now(a->loop) - a->read_at < file_age)
 		return KUBE_AUTH_HAVE;
 	path = arena_str(&arena, a->config->token_file);
-	got = kube_read_file(&token, path.p, &arena, &e);
-	if (got == KUBE_READ && !str_trim(token).n)
+	got = file_read(&token, path.p, &arena, &e);
+	if (got == FILE_READ && !str_trim(token).n)
 		err_set(&e, ERR_INVALID, "%s is empty", path.p);
-	else if (got == KUBE_READ_MISSING)
+	else if (got == FILE_MISSING)
 		err_set(&e, ERR_IO, "%s: no such file", path.p);
 	a->read_at = loop_now(a->loop);
 	if (!e.code)

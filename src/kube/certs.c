@@ -17,12 +17,12 @@ static bool is_whole(struct str pem)
 
 static bool read_one(struct str *ret, struct str path, struct arena *a, struct err *e)
 {
-	switch (kube_read_file(ret, arena_str(a, path).p, a, e)) {
-	case KUBE_READ:
+	switch (file_read(ret, arena_str(a, path).p, a, e)) {
+	case FILE_READ:
 		return is_whole(*ret) || err_set(e, ERR_INVALID, "%.*s holds no PEM", STR_F(path));
-	case KUBE_READ_MISSING:
+	case FILE_MISSING:
 		return err_set(e, ERR_IO, "%.*s is not there", STR_F(path));
-	case KUBE_READ_FAILED:
+	case FILE_FAILED:
 		return false;
 	}
 	BUG("what was read?");

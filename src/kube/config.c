@@ -7,42 +7,10 @@
 
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-static void close_fd(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
-enum kube_read kube_read_file(struct str *ret, const char *path, struct arena *a, struct err *e)
-{
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct buf b = BUF_INIT(KUBE_FILE_MAX);
-	char piece[16384];
-	ssize_t n;
-
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return KUBE_READ_MISSING;
-	if (fd < 0) {
-		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-		return KUBE_READ_FAILED;
-	}
-	while ((n = read(fd, piece, sizeof(piece))) > 0 && !b.overflow)
-		buf_put(&b, (struct str){ piece, (size_t)n });
-	if (n < 0)
-		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-	else if (b.overflow)
-		err_set(e, ERR_LIMIT, "%s: larger than %d MiB", path, KUBE_FILE_MAX >> 20);
-	else
-		*ret = arena_str(a, buf_str(&b));
-	n = n < 0 || b.overflow ? -1 : 0;
-	buf_release(&b);
-	return n < 0 ? KUBE_READ_FAILED : KUBE_READ;
-}
-
-enum kube_read kube_args_read(const struct kube_config_args *args, struct str *ret, const char *path, struct arena *a,
+enum file_read kube_args_read(const struct kube_config_args *args, struct str *ret, const char *path, struct arena *a,
                               struct err *e)
 {
-	return args->read ? args->read(args->cookie, ret, path, a, e) : kube_read_file(ret, path, a, e);
+	return args->read ? args->read(args->cookie, ret, path, a, e) : file_read(ret, path, a, e);
 }
 
 static struct str env(const struct kube_config_args *args, const char *name)
@@ -89,12 +57,12 @@ static bool account_file(struct str *ret, const struct kube_config_args *args, s
 	struct str path = arena_printf(a, "%.*s/%s", STR_F(dir), name);
 
 	switch (kube_args_read(args, ret, path.p, a, e)) {
-	case KUBE_READ:
+	case FILE_READ:
 		return true;
-	case KUBE_READ_MISSING:
+	case FILE_MISSING:
 		*ret = STR_NONE;
 		return !wanted || err_set(e, ERR_IO, "%s: not there: this is no pod with a service account", path.p);
-	case KUBE_READ_FAILED:
+	case FILE_FAILED:
 		return false;
 	}
 	BUG("what was read?");
@@ -146,7 +114,7 @@ static bool has_account(const struct kube_config_args *args, struct arena *a)
 {
 	struct str path = arena_printf(a, "%.*s/token", STR_F(account_dir(args))), token;
 
-	return kube_args_read(args, &token, path.p, a, NULL) != KUBE_READ_MISSING;
+	return kube_args_read(args, &token, path.p, a, NULL) != FILE_MISSING;
 }
 
 static bool load_master(struct kube_config *ret, const struct kube_config_args *args, struct arena *a, struct err *e)

@@ -2,8 +2,7 @@
 #ifndef KUBE_CONFIG_H
 #define KUBE_CONFIG_H
 
-#include "base/arena.h"
-#include "base/err.h"
+#include "base/file.h"
 #include "http/client.h"
 
 /* An exec credential plugin (client.authentication.k8s.io). */
@@ -30,12 +29,6 @@ struct kube_config {
 	struct kube_exec exec; /* command empty: none; token and username come before it */
 };
 
-enum kube_read { KUBE_READ, KUBE_READ_MISSING, KUBE_READ_FAILED };
-enum { KUBE_FILE_MAX = 4 << 20 };
-
-/* The whole of a file, into A. FAILED, with *E, for everything but a file that is not there. */
-enum kube_read kube_read_file(struct str *ret, const char *path, struct arena *a, struct err *e);
-
 struct kube_config_args {
 	struct str master;     /* --master: instead of the context's server */
 	struct str kubeconfig; /* --kubeconfig: instead of KUBECONFIG */
@@ -44,8 +37,8 @@ struct kube_config_args {
 	/* Environment, passed in: KUBECONFIG (several files with ':'), USE_KUBE_CONFIG, HOME,
 	   KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT. */
 	const char *(*env)(void *cookie, const char *name);
-	/* Files, passed in; NULL: kube_read_file. */
-	enum kube_read (*read)(void *cookie, struct str *ret, const char *path, struct arena *a, struct err *e);
+	/* Files, passed in; NULL: file_read. */
+	enum file_read (*read)(void *cookie, struct str *ret, const char *path, struct arena *a, struct err *e);
 	void *cookie;
 	struct str account_dir; /* empty: /var/run/secrets/kubernetes.io/serviceaccount */
 };

@@ -27,7 +27,7 @@ static const char *fake_env(void *cookie, const char *name)
 	return NULL;
 }
 
-static enum kube_read fake_read(void *cookie, struct str *ret, const char *path, struct arena *a, struct err *e)
+static enum file_read fake_read(void *cookie, struct str *ret, const char *path, struct arena *a, struct err *e)
 {
 	const struct machine *m = cookie;
 
@@ -36,12 +36,12 @@ static enum kube_read fake_read(void *cookie, struct str *ret, const char *path,
 			continue;
 		if (!p->text) {
 			err_set(e, ERR_IO, "%s: Permission denied", path);
-			return KUBE_READ_FAILED;
+			return FILE_FAILED;
 		}
 		*ret = arena_str(a, str_c(p->text));
-		return KUBE_READ;
+		return FILE_READ;
 	}
-	return KUBE_READ_MISSING;
+	return FILE_MISSING;
 }
 
 static struct arena arena;
@@ -438,29 +438,6 @@ static void test_master_without_context(void **state)
 	same(load(&args).server.url, "http://m");
 }
 
-static void test_real_files(void **state)
-{
-	char path[] = "/tmp/kube_config_test.XXXXXX";
-	int fd = mkstemp(path);
-	struct err e = ERR_INIT;
-	struct str text;
-
-	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, "a\0b", 3), 3);
-	assert_int_equal(kube_read_file(&text, path, &arena, &e), KUBE_READ);
-	assert_true(str_eq(text, STR("a\0b")));
-	assert_int_equal(ftruncate(fd, KUBE_FILE_MAX + 1), 0);
-	assert_int_equal(kube_read_file(&text, path, &arena, &e), KUBE_READ_FAILED);
-	assert_non_null(strstr(err_msg(&e), ": larger than 4 MiB"));
-	close(fd);
-	unlink(path);
-	assert_int_equal(kube_read_file(&text, path, &arena, &e), KUBE_READ_MISSING);
-	assert_int_equal(kube_read_file(&text, "/tmp", &arena, &e), KUBE_READ_FAILED);
-	assert_string_equal(err_msg(&e), "/tmp: Is a directory");
-	err_release(&e);
-}
-
 static int teardown(void **state)
 {
 	(void)state;
@@ -480,7 +457,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_account_refused, teardown),
 		cmocka_unit_test_teardown(test_order, teardown),
 		cmocka_unit_test_teardown(test_master_without_context, teardown),
-		cmocka_unit_test_teardown(test_real_files, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 #include "kube/auth.h"
 #include "kube/certs.h"
-#include "kube/inbox.h"
+#include "cluster/inbox.h"
 #include "kube/watch.h"
 
 struct feed;

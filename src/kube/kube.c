@@ -4,9 +4,9 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "kube/certs.h"
-#include "kube/decode.h"
+#include "cluster/decode.h"
 #include "kube/feed.h"
-#include "kube/inbox.h"
+#include "cluster/inbox.h"
 #include "kube/pace.h"
 
 enum { ANSWER_MAX = 16 << 20, TRIES = 3 };
@@ -120,7 +120,7 @@ static void answer_request(struct call *c, const struct http_answer *a)
 		if (has_object(c))
 			take_object(b, o, c, root);
 	} else if (root) {
-		kube_decode_status(o, root);
+		decode_status(o, root);
 	}
 	o->reason = arena_str(&b->arena, o->reason);
 	o->message = arena_str(&b->arena, o->message);
@@ -136,7 +136,7 @@ static void answer_raw(struct call *c, const struct http_answer *a)
 	struct outcome o = { .code = a->status, .retry_after = a->retry_after, .message = str_c(a->problem) };
 
 	if (a->status < 200 || a->status >= 300)
-		kube_decode_status(&o, yyjson_doc_get_root(doc));
+		decode_status(&o, yyjson_doc_get_root(doc));
 	c->raw.done(c->raw.cookie, &o, yyjson_doc_get_root(doc));
 	err_release(&e);
 	yyjson_doc_free(doc);

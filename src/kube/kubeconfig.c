@@ -87,12 +87,12 @@ static bool read_named(struct str *ret, const struct sources *s, const struct en
                        struct str path, struct err *e)
 {
 	switch (kube_args_read(s->args, ret, path.p, s->a, e)) {
-	case KUBE_READ:
+	case FILE_READ:
 		return true;
-	case KUBE_READ_MISSING:
+	case FILE_MISSING:
 		err_set(e, ERR_IO, "%s is not there", path.p);
 		break;
-	case KUBE_READ_FAILED:
+	case FILE_FAILED:
 		break;
 	}
 	return err_wrap(e, "%.*s: %.*s.%s", STR_F(en->from->path), STR_F(en->field), key);
@@ -108,7 +108,7 @@ static bool get_pem(struct str *ret, struct str *file, const struct sources *s, 
                     struct err *e)
 {
 	struct str data_key = arena_printf(s->a, "%s-data", key), data, path;
-	struct buf b = BUF_INIT(KUBE_FILE_MAX);
+	struct buf b = BUF_INIT(FILE_MAX);
 	bool ok;
 
 	*ret = *file = STR_NONE;
@@ -185,13 +185,13 @@ static bool read_sources(struct sources *s, const struct str *paths, size_t n, s
 	for (size_t i = 0; i < n; i++) {
 		struct source *one = &s->v[s->n];
 		struct str text = STR_NONE;
-		enum kube_read got;
+		enum file_read got;
 
 		one->path = arena_str(s->a, paths[i]);
 		got = kube_args_read(s->args, &text, one->path.p, s->a, e);
-		if (got == KUBE_READ_FAILED)
+		if (got == FILE_FAILED)
 			return false;
-		if (got == KUBE_READ_MISSING)
+		if (got == FILE_MISSING)
 			continue;
 		one->yaml = yaml_parse(one->path, text, e);
 		if (!one->yaml)

@@ -4,7 +4,7 @@
 
 #include "kube/config.h"
 
-enum kube_read kube_args_read(const struct kube_config_args *args, struct str *ret, const char *path, struct arena *a,
+enum file_read kube_args_read(const struct kube_config_args *args, struct str *ret, const char *path, struct arena *a,
                               struct err *e);
 
 /* Files that are missing are left out; *FOUND says whether there was one at all (if not, *RET stays empty). */

@@ -1,7 +1,7 @@
 #include "kube/watch.h"
 
 #include "base/json.h"
-#include "kube/decode.h"
+#include "cluster/decode.h"
 #include "kube/split.h"
 
 enum {
@@ -296,7 +296,7 @@ static bool take_error(struct watch *w, yyjson_val *status)
 	int64_t code = 0;
 
 	json_int(json_get(status, "code"), &code);
-	kube_decode_status(&o, status);
+	decode_status(&o, status);
 	w->verdict = code == 410 || is_future(status) ? STREAM_EXPIRED : STREAM_REFUSED;
 	w->retry_after = o.retry_after;
 	w->code = code >= 400 && code < 600 ? (int)code : 500;
@@ -353,7 +353,7 @@ static void say(const struct watch *w, const struct watch_end *end, msec *retry_
 	CLEANUP(json_docp) yyjson_doc *doc = end->body.n ? yyjson_read(end->body.p, end->body.n, 0) : NULL;
 	struct outcome o = { .message = end->body, .retry_after = end->retry_after };
 
-	kube_decode_status(&o, yyjson_doc_get_root(doc));
+	decode_status(&o, yyjson_doc_get_root(doc));
 	/* The header is the server's last word. */
 	*retry_after = end->retry_after ? end->retry_after : o.retry_after;
 	if (future)

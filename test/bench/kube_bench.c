@@ -3,7 +3,7 @@
 #include "bench.h"
 
 #include "kube/config.h"
-#include "kube/decode.h"
+#include "cluster/decode.h"
 #include "kube/watch.h"
 
 enum { EVENTS = 20000, PIECE = 16 << 10 };
@@ -23,7 +23,7 @@ static void count(void *cookie, yyjson_val *val)
 	struct sink *s = cookie;
 	struct pod pod;
 
-	s->pods += kube_decode_pod(&pod, val, &s->arena, NULL);
+	s->pods += decode_pod(&pod, val, &s->arena, NULL);
 	arena_reset(&s->arena);
 }
 
@@ -64,7 +64,7 @@ void bench_kube(void)
 	struct str pod = STR_NONE;
 	double start;
 
-	if (kube_read_file(&pod, CORPUS "/decode/pod.json", &a, NULL) != KUBE_READ) {
+	if (file_read(&pod, CORPUS "/decode/pod.json", &a, NULL) != FILE_READ) {
 		bench_broken("pods of an API server", "the sample is not there");
 		return;
 	}

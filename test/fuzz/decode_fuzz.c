@@ -1,8 +1,8 @@
 /* Any JSON as a pod, a service, a node, a job, a Status: read or refused with a reason; the strings are of the
    text's own bytes, clipped where they say so. */
 #include "base/json.h"
-#include "kube/decode.h"
-#include "kube/shallow.h"
+#include "cluster/decode.h"
+#include "cluster/shallow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -30,19 +30,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct node node;
 	struct str left_out;
 	struct pod pod;
-	bool ok = kube_decode_pod(&pod, val, &a, &e);
+	bool ok = decode_pod(&pod, val, &a, &e);
 
 	ASSERT(ok == (e.code == ERR_NONE));
-	ASSERT(ok == kube_decode_service(&service, val, &a, &e) && ok == kube_decode_node(&node, val, &a, &e));
-	if (kube_decode_job(&job, val, STR("K"), &a, NULL))
+	ASSERT(ok == decode_service(&service, val, &a, &e) && ok == decode_node(&node, val, &a, &e));
+	if (decode_job(&job, val, STR("K"), &a, NULL))
 		ASSERT(ok && str_eq(job.meta.name, pod.meta.name) && str_eq(node.name, pod.meta.name));
 	if (yyjson_is_obj(val)) {
-		yyjson_doc *shallow = kube_shallow(val, &left_out, &a);
+		yyjson_doc *shallow = shallow_copy(val, &left_out, &a);
 
 		ASSERT(yyjson_is_obj(yyjson_doc_get_root(shallow)));
 		yyjson_doc_free(shallow);
 	}
-	kube_decode_status(&o, val);
+	decode_status(&o, val);
 	yyjson_doc_free(doc);
 	if (ok)
 		check_pod(&pod);

@@ -11,13 +11,13 @@ static const char *no_env(void *cookie, const char *name)
 	return strcmp(name, "KUBECONFIG") == 0 ? "/k/config:/other" : NULL;
 }
 
-static enum kube_read read_input(void *cookie, struct str *ret, const char *path, struct arena *a, struct err *e)
+static enum file_read read_input(void *cookie, struct str *ret, const char *path, struct arena *a, struct err *e)
 {
 	(void)cookie;
 	(void)e;
 	ASSERT(path[0]);
 	*ret = arena_str(a, input);
-	return str_has_suffix(str_c(path), STR("missing")) ? KUBE_READ_MISSING : KUBE_READ;
+	return str_has_suffix(str_c(path), STR("missing")) ? FILE_MISSING : FILE_READ;
 }
 
 static void check(const struct kube_config *c)

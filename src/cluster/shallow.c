@@ -1,4 +1,4 @@
-#include "kube/shallow.h"
+#include "cluster/shallow.h"
 
 enum { FIELDS_DEEP = 2 }; /* spec.replicaSpecs, status.dlOperator, metadata.managedFields */
 
@@ -62,7 +62,7 @@ static yyjson_mut_val *prune(const struct shallow *s, yyjson_val *val, struct st
 	return ret;
 }
 
-yyjson_doc *kube_shallow(yyjson_val *val, struct str *left_out, struct arena *a)
+yyjson_doc *shallow_copy(yyjson_val *val, struct str *left_out, struct arena *a)
 {
 	struct shallow s = { yyjson_mut_doc_new(NULL), a, left_out };
 	yyjson_mut_val *root;

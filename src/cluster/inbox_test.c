@@ -1,4 +1,4 @@
-#include "kube/inbox.h"
+#include "cluster/inbox.h"
 
 #include "base/json.h"
 

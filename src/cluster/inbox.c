@@ -1,7 +1,7 @@
-#include "kube/inbox.h"
+#include "cluster/inbox.h"
 
-#include "kube/decode.h"
-#include "kube/shallow.h"
+#include "cluster/decode.h"
+#include "cluster/shallow.h"
 
 void inbox_init(struct inbox *in)
 {
@@ -74,11 +74,11 @@ static bool keep_job(struct inbox_batch *b, struct object *ret, struct str kind,
 {
 	struct job_object *job = arena_new(&b->arena, struct job_object);
 	struct str left_out = STR_NONE;
-	yyjson_doc *doc = kube_shallow(val, &left_out, &b->arena);
+	yyjson_doc *doc = shallow_copy(val, &left_out, &b->arena);
 
 	*vec_push(&b->arena, &b->docs) = doc;
 	ret->job = job;
-	if (!kube_decode_job(job, yyjson_doc_get_root(doc), arena_str(&b->arena, kind), &b->arena, e))
+	if (!decode_job(job, yyjson_doc_get_root(doc), arena_str(&b->arena, kind), &b->arena, e))
 		return false;
 	if (left_out.n)
 		job->problem = arena_printf(&b->arena, "%.*s: nested more than %d levels deep", STR_F(left_out),
@@ -100,13 +100,13 @@ bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resou
 		                          : err_set(e, ERR_INVALID, "the answer is no object");
 	case RES_POD:
 		ret->pod = pod = arena_new(&b->arena, struct pod);
-		return kube_decode_pod(pod, val, &b->arena, e);
+		return decode_pod(pod, val, &b->arena, e);
 	case RES_SERVICE:
 		ret->service = service = arena_new(&b->arena, struct service);
-		return kube_decode_service(service, val, &b->arena, e);
+		return decode_service(service, val, &b->arena, e);
 	case RES_NODE:
 		ret->node = node = arena_new(&b->arena, struct node);
-		return kube_decode_node(node, val, &b->arena, e);
+		return decode_node(node, val, &b->arena, e);
 	case RES_COUNT:
 		break;
 	}

@@ -1,4 +1,4 @@
-#include "kube/shallow.h"
+#include "cluster/shallow.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void expect(const char *before, size_t depth, const char *after, const ch
 	buf_put(&b, str_c(after));
 	doc = yyjson_read(b.p, b.n, 0);
 	assert_non_null(doc);
-	copy = kube_shallow(yyjson_doc_get_root(doc), &where, &a);
+	copy = shallow_copy(yyjson_doc_get_root(doc), &where, &a);
 	yyjson_doc_free(doc);
 	json_write_val(yyjson_doc_get_root(copy), &out);
 	assert_string_equal(str_text(arena_str(&a, where)), left_out);

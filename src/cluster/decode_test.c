@@ -5,8 +5,8 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "kube/config.h"
-#include "kube/decode.h"
+#include "base/file.h"
+#include "cluster/decode.h"
 
 static struct arena arena;
 
@@ -16,7 +16,7 @@ static yyjson_doc *sample(const char *name)
 	struct str path = arena_printf(&arena, CORPUS "/decode/%s.json", name), text = STR_NONE;
 	yyjson_doc *doc;
 
-	assert_int_equal(kube_read_file(&text, path.p, &arena, NULL), KUBE_READ);
+	assert_int_equal(file_read(&text, path.p, &arena, NULL), FILE_READ);
 	doc = json_parse(text, NULL);
 	assert_non_null(doc);
 	return doc;
@@ -41,7 +41,7 @@ static struct pod pod_of(const char *text)
 	struct pod pod;
 
 	assert_non_null(doc);
-	if (!kube_decode_pod(&pod, yyjson_doc_get_root(doc), &arena, &e))
+	if (!decode_pod(&pod, yyjson_doc_get_root(doc), &arena, &e))
 		fail_msg("%s", err_msg(&e));
 	return pod;
 }
@@ -63,7 +63,7 @@ static void test_pod(void **state)
 	struct pod p;
 
 	(void)state;
-	assert_true(kube_decode_pod(&p, yyjson_doc_get_root(doc), &arena, NULL));
+	assert_true(decode_pod(&p, yyjson_doc_get_root(doc), &arena, NULL));
 	/* Nothing of it may lie in the document. */
 	yyjson_doc_free(doc);
 	same(p.meta.name, "mnist-worker-3");
@@ -228,12 +228,12 @@ static void test_no_objects(void **state)
 		struct node node;
 		struct pod pod;
 
-		assert_false(kube_decode_pod(&pod, val, &arena, &e));
+		assert_false(decode_pod(&pod, val, &arena, &e));
 		assert_string_equal(err_msg(&e), "no object: metadata.name is missing");
 		err_release(&e);
-		assert_false(kube_decode_service(&service, val, &arena, NULL));
-		assert_false(kube_decode_node(&node, val, &arena, NULL));
-		assert_false(kube_decode_job(&job, val, STR("K"), &arena, NULL));
+		assert_false(decode_service(&service, val, &arena, NULL));
+		assert_false(decode_node(&node, val, &arena, NULL));
+		assert_false(decode_job(&job, val, STR("K"), &arena, NULL));
 	}
 }
 
@@ -243,7 +243,7 @@ static void test_service(void **state)
 	struct service s;
 
 	(void)state;
-	assert_true(kube_decode_service(&s, yyjson_doc_get_root(doc), &arena, NULL));
+	assert_true(decode_service(&s, yyjson_doc_get_root(doc), &arena, NULL));
 	yyjson_doc_free(doc);
 	same(s.meta.name, "mnist-worker-3");
 	same(s.meta.owner_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
@@ -257,7 +257,7 @@ static struct node node_of(const char *text)
 	CLEANUP(json_docp) yyjson_doc *doc = text ? json_parse(str_c(text), NULL) : sample("node");
 	struct node n;
 
-	assert_true(kube_decode_node(&n, yyjson_doc_get_root(doc), &arena, NULL));
+	assert_true(decode_node(&n, yyjson_doc_get_root(doc), &arena, NULL));
 	return n;
 }
 
@@ -298,7 +298,7 @@ static void test_job(void **state)
 		buf_putc(&b, ']');
 	buf_putc(&b, '}');
 	doc = json_parse(buf_str(&b), &e);
-	assert_true(kube_decode_job(&job, yyjson_doc_get_root(doc), STR("TfJob.x"), &arena, &e));
+	assert_true(decode_job(&job, yyjson_doc_get_root(doc), STR("TfJob.x"), &arena, &e));
 	same(job.kind, "TfJob.x");
 	same(job.meta.ns, "n");
 	assert_ptr_equal(job.root, yyjson_doc_get_root(doc));
@@ -326,7 +326,7 @@ static void test_status(void **state)
 		yyjson_doc *doc = cases[i].text ? json_parse(str_c(cases[i].text), NULL) : sample("status");
 		struct outcome o = { .reason = STR("was"), .message = STR("so"), .retry_after = 7 };
 
-		kube_decode_status(&o, yyjson_doc_get_root(doc));
+		decode_status(&o, yyjson_doc_get_root(doc));
 		same(o.reason, cases[i].reason);
 		same(o.message, cases[i].message);
 		assert_int_equal(o.retry_after, cases[i].retry_after);
@@ -341,16 +341,16 @@ static void decode_all(yyjson_val *val)
 	struct node node;
 	struct pod pod;
 
-	if (kube_decode_pod(&pod, val, &arena, NULL)) {
+	if (decode_pod(&pod, val, &arena, NULL)) {
 		assert_false(str_empty(pod.meta.name));
 		assert_true(pod.index >= -1 && pod.generation >= 0);
 		for (size_t i = 0; i < pod.n_containers; i++)
 			assert_false(str_empty(pod.containers[i].name));
 	}
-	kube_decode_service(&service, val, &arena, NULL);
-	kube_decode_node(&node, val, &arena, NULL);
-	kube_decode_job(&job, val, STR("K"), &arena, NULL);
-	kube_decode_status(&o, val);
+	decode_service(&service, val, &arena, NULL);
+	decode_node(&node, val, &arena, NULL);
+	decode_job(&job, val, STR("K"), &arena, NULL);
+	decode_status(&o, val);
 }
 
 /* VAL as text, with OTHER in the place of its value number WHICH; false if it has fewer. */

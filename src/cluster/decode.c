@@ -1,4 +1,4 @@
-#include "kube/decode.h"
+#include "cluster/decode.h"
 
 #include "base/json.h"
 
@@ -235,7 +235,7 @@ static enum pod_phase phase_of(struct str s)
 	return POD_UNKNOWN;
 }
 
-bool kube_decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)
+bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
 	yyjson_val *status = json_get(val, "status");
 
@@ -251,7 +251,7 @@ bool kube_decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct e
 	return true;
 }
 
-bool kube_decode_service(struct service *ret, yyjson_val *val, struct arena *a, struct err *e)
+bool decode_service(struct service *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
 	*ret = (struct service){ .index = -1 };
 	if (!read_meta(&ret->meta, val, a, e))
@@ -260,7 +260,7 @@ bool kube_decode_service(struct service *ret, yyjson_val *val, struct arena *a, 
 	return true;
 }
 
-bool kube_decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err *e)
+bool decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
 	yyjson_val *conditions = json_at(val, "status", "conditions", NULL);
 	yyjson_val *taints = json_at(val, "spec", "taints", NULL), *one;
@@ -288,13 +288,13 @@ bool kube_decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct
 	return true;
 }
 
-bool kube_decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e)
+bool decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e)
 {
 	*ret = (struct job_object){ .kind = kind, .root = val };
 	return read_meta(&ret->meta, val, a, e);
 }
 
-void kube_decode_status(struct outcome *ret, yyjson_val *val)
+void decode_status(struct outcome *ret, yyjson_val *val)
 {
 	struct str reason = json_str(json_get(val, "reason")), message = json_str(json_get(val, "message"));
 	int64_t seconds;

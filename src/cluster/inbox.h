@@ -1,6 +1,6 @@
 /* Events that wait for cluster_next(). What came together shares its memory and goes together. */
-#ifndef KUBE_INBOX_H
-#define KUBE_INBOX_H
+#ifndef CLUSTER_INBOX_H
+#define CLUSTER_INBOX_H
 
 #include "base/arena.h"
 #include "base/err.h"
