@@ -1,0 +1,203 @@
+/* Answers: objects, and metav1.Status in Kubernetes' words. */
+#include "local/store/internal.h"
+
+#include <stdarg.h>
+
+enum { ANSWER_MAX = STORE_BODY_MAX + (1 << 20) };
+
+struct details {
+	struct str name, kind, uid;
+	const char *field;        /* of an invalid object … */
+	struct str field_message; /* … and what is wrong with it */
+};
+
+static void put_details(struct buf *b, const struct call *c, const struct details *d)
+{
+	buf_put(b, STR(",\"details\":{\"name\":"));
+	buf_json_str(b, d->name);
+	if (!str_empty(c->type->pub.group)) {
+		buf_put(b, STR(",\"group\":"));
+		buf_json_str(b, c->type->pub.group);
+	}
+	buf_put(b, STR(",\"kind\":"));
+	buf_json_str(b, d->kind);
+	if (!str_empty(d->uid)) {
+		buf_put(b, STR(",\"uid\":"));
+		buf_json_str(b, d->uid);
+	}
+	if (d->field) {
+		buf_put(b, STR(",\"causes\":[{\"reason\":\"FieldValueInvalid\",\"message\":"));
+		buf_json_str(b, d->field_message);
+		buf_printf(b, ",\"field\":\"%s\"}]", d->field);
+	}
+	buf_putc(b, '}');
+}
+
+static bool status(struct call *c, enum code code, const char *reason, struct str message, const struct details *d)
+{
+	struct buf *b = &c->ret->body;
+
+	c->ret->code = (int)code;
+	c->ret->rv = 0;
+	buf_release(b);
+	*b = (struct buf)BUF_INIT(ANSWER_MAX);
+	buf_printf(b, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"%s\"",
+	           code < BAD_REQUEST ? "Success" : "Failure");
+	if (message.n) {
+		buf_put(b, STR(",\"message\":"));
+		buf_json_str(b, message);
+	}
+	if (reason)
+		buf_printf(b, ",\"reason\":\"%s\"", reason);
+	if (d)
+		put_details(b, c, d);
+	if (code >= BAD_REQUEST)
+		buf_printf(b, ",\"code\":%d", (int)code);
+	buf_putc(b, '}');
+	return code < BAD_REQUEST;
+}
+
+static struct str format(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	char *text;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	ASSERT(n >= 0);
+	text = arena_raw(a, (size_t)n + 1);
+	vsnprintf(text, (size_t)n + 1, fmt, ap);
+	return (struct str){ text, (size_t)n };
+}
+
+/* What a stranger wrote is quoted whole only if it is short. */
+static struct str clip(struct str s)
+{
+	size_t n = MIN(s.n, (size_t)512);
+
+	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_sub(s, 0, n);
+}
+
+bool refuse(struct call *c, enum code code, const char *reason, const char *fmt, ...)
+{
+	struct str message;
+	va_list ap;
+
+	va_start(ap, fmt);
+	message = format(&c->s->arena, fmt, ap);
+	va_end(ap);
+	return status(c, code, reason, message, NULL);
+}
+
+bool refuse_not_found(struct call *c, struct str name)
+{
+	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
+
+	return status(c, NOT_FOUND, "NotFound",
+	              arena_printf(&c->s->arena, "%.*s \"%.*s\" not found", STR_F(c->type->resource), STR_F(d.name)),
+	              &d);
+}
+
+bool refuse_exists(struct call *c, struct str name)
+{
+	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
+
+	return status(
+		c, CONFLICT, "AlreadyExists",
+		arena_printf(&c->s->arena, "%.*s \"%.*s\" already exists", STR_F(c->type->resource), STR_F(d.name)),
+		&d);
+}
+
+bool refuse_conflict(struct call *c, struct str name, const char *fmt, ...)
+{
+	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
+	struct str why;
+	va_list ap;
+
+	va_start(ap, fmt);
+	why = format(&c->s->arena, fmt, ap);
+	va_end(ap);
+	return status(c, CONFLICT, "Conflict",
+	              arena_printf(&c->s->arena, "Operation cannot be fulfilled on %.*s \"%.*s\": %.*s",
+	                           STR_F(c->type->resource), STR_F(d.name), STR_F(why)),
+	              &d);
+}
+
+static struct str kind_and_group(const struct call *c)
+{
+	const struct store_type *t = &c->type->pub;
+
+	return str_empty(t->group) ? t->kind : arena_printf(&c->s->arena, "%.*s.%.*s", STR_F(t->kind), STR_F(t->group));
+}
+
+bool refuse_invalid(struct call *c, struct str name, const char *field, const char *fmt, ...)
+{
+	struct details d = { .name = clip(name), .kind = c->type->pub.kind, .field = field };
+	va_list ap;
+
+	va_start(ap, fmt);
+	d.field_message = clip(format(&c->s->arena, fmt, ap));
+	va_end(ap);
+	return status(c, INVALID, "Invalid",
+	              arena_printf(&c->s->arena, "%.*s \"%.*s\" is invalid: %s: %.*s", STR_F(kind_and_group(c)),
+	                           STR_F(d.name), field, STR_F(d.field_message)),
+	              &d);
+}
+
+bool refuse_decoding(struct call *c, const char *fmt, ...)
+{
+	const struct store_type *t = &c->type->pub;
+	struct str why;
+	va_list ap;
+
+	va_start(ap, fmt);
+	why = clip(format(&c->s->arena, fmt, ap));
+	va_end(ap);
+	return refuse(c, BAD_REQUEST, "BadRequest", "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
+	              STR_F(t->kind), STR_F(t->version), STR_F(t->kind), STR_F(why));
+}
+
+struct str api_version(const struct type *t, struct arena *a)
+{
+	return str_empty(t->pub.group) ? t->pub.version
+	                               : arena_printf(a, "%.*s/%.*s", STR_F(t->pub.group), STR_F(t->pub.version));
+}
+
+struct str in_version(struct store *s, const struct type *t, struct str text)
+{
+	struct buf b = BUF_INIT(ANSWER_MAX);
+	struct str want = api_version(t, &s->arena);
+	yyjson_doc *read CLEANUP(json_docp) = t->several ? json_parse(text, NULL) : NULL;
+	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = NULL;
+	yyjson_val *root = yyjson_doc_get_root(read);
+
+	if (!root || str_eq(json_str(json_get(root, "apiVersion")), want))
+		return text;
+	doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, root));
+	put_str(doc, yyjson_mut_doc_get_root(doc), "apiVersion", want);
+	json_write(yyjson_mut_doc_get_root(doc), &b);
+	text = arena_str(&s->arena, buf_str(&b));
+	buf_release(&b);
+	return text;
+}
+
+bool answer_object(struct call *c, enum code code, struct str text, uint64_t rv)
+{
+	c->ret->code = (int)code;
+	c->ret->rv = rv;
+	c->ret->body = (struct buf)BUF_INIT(ANSWER_MAX);
+	buf_put(&c->ret->body, in_version(c->s, c->type, text));
+	return true;
+}
+
+bool answer_deleted(struct call *c, const struct row *row)
+{
+	struct details d = { .name = row->name, .kind = c->type->pub.plural, .uid = row->uid };
+
+	return status(c, OK, NULL, STR_NONE, &d);
+}

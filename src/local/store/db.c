@@ -1,0 +1,547 @@
+#include "local/store/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+/* SQLite's own mark of whose file it is, and of which shape. */
+enum { APPLICATION = 0x646c6a62, SHAPE = 1 };
+
+static const char shape[] =
+	"CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+	"INSERT INTO meta VALUES ('version', 0);"
+	"CREATE TABLE objects (id INTEGER PRIMARY KEY, resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
+	" uid TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, written INTEGER NOT NULL, deleting INTEGER NOT NULL,"
+	" text TEXT NOT NULL);"
+	"CREATE UNIQUE INDEX objects_by_name ON objects (resource, ns, name);"
+	"CREATE INDEX objects_by_namespace ON objects (ns, deleting) WHERE ns != '';"
+	"CREATE INDEX objects_by_age ON objects (resource, written);"
+	"CREATE TABLE owners (owner TEXT NOT NULL, child INTEGER NOT NULL, ns TEXT NOT NULL,"
+	" PRIMARY KEY (owner, child)) WITHOUT ROWID;"
+	"CREATE INDEX owners_by_child ON owners (child);"
+	"PRAGMA application_id = 1684826722;" /* APPLICATION */
+	"PRAGMA user_version = 1;";           /* SHAPE */
+
+enum statement {
+	S_BEGIN,
+	S_COMMIT,
+	S_ROLLBACK,
+	S_GET,
+	S_GET_ID,
+	S_INSERT,
+	S_UPDATE,
+	S_REMOVE,
+	S_DISOWN,
+	S_OWN,
+	S_LIST,
+	S_LIST_NS,
+	S_COUNT,
+	S_COUNT_NS,
+	S_ORPHANS,
+	S_CHILDREN,
+	S_IN_NAMESPACE,
+	S_OF_RESOURCE,
+	S_DRAINING,
+	S_OLDER,
+	S_OLDEST,
+	S_HAS_OWNER,
+	S_VERSION,
+	S_SET_VERSION,
+	S_STATEMENTS
+};
+
+#define COLUMNS "id, resource, ns, name, uid, version, written, deleting, text"
+
+static const char *const texts[S_STATEMENTS] = {
+	[S_BEGIN] = "BEGIN IMMEDIATE",
+	[S_COMMIT] = "COMMIT",
+	[S_ROLLBACK] = "ROLLBACK",
+	[S_GET] = "SELECT " COLUMNS " FROM objects WHERE resource = ?1 AND ns = ?2 AND name = ?3",
+	[S_GET_ID] = "SELECT " COLUMNS " FROM objects WHERE id = ?1",
+	[S_INSERT] = "INSERT INTO objects (resource, ns, name, uid, version, written, deleting, text)"
+		     " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[S_UPDATE] = "UPDATE objects SET version = ?6, written = ?7, deleting = ?8, text = ?9 WHERE id = ?1",
+	[S_REMOVE] = "DELETE FROM objects WHERE id = ?1",
+	[S_DISOWN] = "DELETE FROM owners WHERE child = ?1",
+	[S_OWN] = "INSERT OR IGNORE INTO owners (owner, child, ns) VALUES (?1, ?2, ?3)",
+	[S_LIST] = "SELECT " COLUMNS " FROM objects WHERE resource = ?1 AND (ns, name) > (?3, ?4) ORDER BY ns, name",
+	[S_LIST_NS] = "SELECT " COLUMNS " FROM objects WHERE resource = ?1 AND ns = ?2 AND name > ?4 ORDER BY name",
+	[S_COUNT] = "SELECT count(*) FROM objects WHERE resource = ?1 AND (ns, name) > (?3, ?4)",
+	[S_COUNT_NS] = "SELECT count(*) FROM objects WHERE resource = ?1 AND ns = ?2 AND name > ?4",
+	[S_ORPHANS] = "SELECT DISTINCT w.child FROM owners w JOIN objects c ON c.id = w.child AND c.deleting = 0"
+		      " WHERE NOT EXISTS (SELECT 1 FROM objects o WHERE o.uid = w.owner AND o.ns IN (w.ns, ''))"
+		      " LIMIT ?1",
+	[S_CHILDREN] = "SELECT child FROM owners WHERE owner = ?2 LIMIT ?1",
+	[S_IN_NAMESPACE] = "SELECT id FROM objects WHERE ns = ?2 AND ns != '' AND deleting <= ?3 LIMIT ?1",
+	[S_OF_RESOURCE] = "SELECT id FROM objects WHERE resource = ?2 AND deleting <= ?3 LIMIT ?1",
+	[S_DRAINING] = "SELECT id FROM objects WHERE resource = ?2 AND deleting = 1 LIMIT ?1",
+	[S_OLDER] = "SELECT id FROM objects WHERE resource = ?2 AND written < ?3 ORDER BY written LIMIT ?1",
+	[S_OLDEST] = "SELECT min(written) FROM objects WHERE resource = ?1",
+	[S_HAS_OWNER] = "SELECT 1 FROM objects WHERE uid = ?1 AND ns IN (?2, '')",
+	[S_VERSION] = "SELECT value FROM meta WHERE key = 'version'",
+	[S_SET_VERSION] = "UPDATE meta SET value = ?1 WHERE key = 'version'",
+};
+
+struct db {
+	sqlite3 *sql;
+	sqlite3_stmt *statements[S_STATEMENTS];
+	char *path; /* NULL: in memory */
+	int failed; /* SQLite's code */
+	char *why;  /* its words */
+};
+
+static void fail(struct db *d, int code)
+{
+	if (d->failed)
+		return;
+	d->failed = code;
+	d->why = xstrndup(sqlite3_errmsg(d->sql), strlen(sqlite3_errmsg(d->sql)));
+}
+
+static void forget_failure(struct db *d)
+{
+	free(d->why);
+	d->why = NULL;
+	d->failed = SQLITE_OK;
+}
+
+static bool say_damaged(const struct db *d, const char *what, struct err *e)
+{
+	return err_set(e, ERR_INVALID, "%s: %s; `dljob local reset` makes a new one", d->path ? d->path : "memory",
+	               what);
+}
+
+static bool say_failure(struct db *d, struct err *e)
+{
+	int code = d->failed & 0xff;
+
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+		say_damaged(d,
+		            code == SQLITE_NOTADB ? "is no database of the local cluster" : "the database is damaged",
+		            e);
+	else if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+		err_set(e, ERR_IO, "%s: another process uses it", d->path ? d->path : "memory");
+	else
+		err_set(e, ERR_IO, "%s: %s", d->path ? d->path : "memory", d->why);
+	forget_failure(d);
+	return false;
+}
+
+/* Runs texts without results that matter. */
+static bool exec(struct db *d, const char *text)
+{
+	int code = d->failed ? d->failed : sqlite3_exec(d->sql, text, NULL, NULL, NULL);
+
+	if (code != SQLITE_OK)
+		fail(d, code);
+	return code == SQLITE_OK;
+}
+
+static int64_t pragma(struct db *d, const char *text)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t ret = 0;
+	int code = sqlite3_prepare_v2(d->sql, text, -1, &s, NULL);
+
+	if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
+		ret = sqlite3_column_int64(s, 0);
+	if (code != SQLITE_ROW && code != SQLITE_DONE && code != SQLITE_OK)
+		fail(d, code);
+	sqlite3_finalize(s);
+	return ret;
+}
+
+/* "ok", or the first thing that is wrong. */
+static bool sound(struct db *d)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(d->sql, "PRAGMA quick_check(1)", -1, &s, NULL);
+	bool ok = false;
+
+	if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
+		ok = str_eqc(str_c((const char *)sqlite3_column_text(s, 0)), "ok");
+	else
+		fail(d, code);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+/* A new file gets its tables; one of ours is looked through; any other is refused. */
+static bool take_file(struct db *d, struct err *e)
+{
+	int64_t application = pragma(d, "PRAGMA application_id"), version = pragma(d, "PRAGMA user_version");
+	int64_t tables = pragma(d, "SELECT count(*) FROM sqlite_schema");
+
+	if (d->failed)
+		return say_failure(d, e);
+	if (!tables && !application) {
+		if (exec(d, "BEGIN IMMEDIATE") && exec(d, shape) && exec(d, "COMMIT"))
+			return true;
+		return say_failure(d, e);
+	}
+	if (application != APPLICATION)
+		return say_damaged(d, "is no database of the local cluster", e);
+	if (version != SHAPE)
+		return say_damaged(d, "was written by another version of dljob", e);
+	if (!sound(d))
+		return d->failed ? say_failure(d, e) : say_damaged(d, "the database is damaged", e);
+	return true;
+}
+
+static bool prepare(struct db *d, struct err *e)
+{
+	for (size_t i = 0; i < S_STATEMENTS; i++) {
+		int code = sqlite3_prepare_v3(d->sql, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &d->statements[i], NULL);
+
+		if (code == SQLITE_OK)
+			continue;
+		/* The tables of another program, or a damaged list of them. */
+		if ((code & 0xff) == SQLITE_ERROR)
+			return say_damaged(d, "the database is damaged", e);
+		fail(d, code);
+		return say_failure(d, e);
+	}
+	return true;
+}
+
+/* Secrets are in it: nobody else reads it. SQLite gives its other files the same mode. */
+static bool private_file(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+	close(fd);
+	return true;
+}
+
+struct db *db_open(const char *path, struct err *e)
+{
+	struct db *d = xcalloc(1, sizeof(*d));
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int code;
+
+	d->path = path ? xstrndup(path, strlen(path)) : NULL;
+	if (path && !private_file(path, e))
+		goto failed;
+	code = sqlite3_open_v2(path ? path : ":memory:", &d->sql, flags, NULL);
+	if (code != SQLITE_OK) {
+		fail(d, code);
+		say_failure(d, e);
+		goto failed;
+	}
+	/* What was committed survives the end of the process; only a power failure can take the last moments. */
+	if (!exec(d, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+	             "PRAGMA journal_size_limit = 4194304; PRAGMA temp_store = MEMORY;")) {
+		say_failure(d, e);
+		goto failed;
+	}
+	if (!take_file(d, e) || !prepare(d, e))
+		goto failed;
+	return d;
+failed:
+	db_close(d);
+	return NULL;
+}
+
+void db_close(struct db *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < S_STATEMENTS; i++)
+		sqlite3_finalize(d->statements[i]);
+	sqlite3_close(d->sql);
+	forget_failure(d);
+	free(d->path);
+	free(d);
+}
+
+/* Statements. What is bound must live until done(). */
+
+static void bind_str(struct db *d, enum statement s, int at, struct str v)
+{
+	sqlite3_bind_text64(d->statements[s], at, str_text(v), v.n, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static void bind_int(struct db *d, enum statement s, int at, int64_t v)
+{
+	sqlite3_bind_int64(d->statements[s], at, v);
+}
+
+/* True: there is a row. */
+static bool step(struct db *d, enum statement s)
+{
+	int code;
+
+	if (d->failed)
+		return false;
+	code = sqlite3_step(d->statements[s]);
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		fail(d, code);
+	return code == SQLITE_ROW;
+}
+
+static void done(struct db *d, enum statement s)
+{
+	sqlite3_reset(d->statements[s]);
+	sqlite3_clear_bindings(d->statements[s]);
+}
+
+static int64_t number(struct db *d, enum statement s)
+{
+	int64_t ret = step(d, s) ? sqlite3_column_int64(d->statements[s], 0) : 0;
+
+	done(d, s);
+	return ret;
+}
+
+void db_begin(struct db *d)
+{
+	forget_failure(d);
+}
+
+/* Nobody else has the file open, so that reading needs no transaction; the first write begins one. */
+static void begin_writing(struct db *d)
+{
+	if (!sqlite3_get_autocommit(d->sql))
+		return;
+	step(d, S_BEGIN);
+	done(d, S_BEGIN);
+}
+
+bool db_end(struct db *d, bool keep, struct err *e)
+{
+	if (keep && !d->failed && !sqlite3_get_autocommit(d->sql)) {
+		step(d, S_COMMIT);
+		done(d, S_COMMIT);
+	}
+	if (!sqlite3_get_autocommit(d->sql)) {
+		sqlite3_step(d->statements[S_ROLLBACK]);
+		done(d, S_ROLLBACK);
+	}
+	return d->failed ? say_failure(d, e) : true;
+}
+
+bool db_failed(const struct db *d)
+{
+	return d->failed != SQLITE_OK;
+}
+
+static struct str column(sqlite3_stmt *s, int at)
+{
+	const char *p = (const char *)sqlite3_column_text(s, at);
+
+	return (struct str){ p, (size_t)sqlite3_column_bytes(s, at) };
+}
+
+/* The strings are SQLite's, until the next step. */
+static struct row row_of(sqlite3_stmt *s)
+{
+	return (struct row){ .id = sqlite3_column_int64(s, 0),
+		             .resource = column(s, 1),
+		             .ns = column(s, 2),
+		             .name = column(s, 3),
+		             .uid = column(s, 4),
+		             .rv = (uint64_t)sqlite3_column_int64(s, 5),
+		             .written = sqlite3_column_int64(s, 6),
+		             .deleting = sqlite3_column_int(s, 7) != 0,
+		             .text = column(s, 8) };
+}
+
+static bool one_row(struct db *d, enum statement s, struct row *ret, struct arena *a)
+{
+	bool found = step(d, s);
+
+	if (found) {
+		*ret = row_of(d->statements[s]);
+		ret->resource = arena_str(a, ret->resource);
+		ret->ns = arena_str(a, ret->ns);
+		ret->name = arena_str(a, ret->name);
+		ret->uid = arena_str(a, ret->uid);
+		ret->text = arena_str(a, ret->text);
+	}
+	done(d, s);
+	return found;
+}
+
+bool db_get(struct db *d, struct str resource, struct str ns, struct str name, struct row *ret, struct arena *a)
+{
+	bind_str(d, S_GET, 1, resource);
+	bind_str(d, S_GET, 2, ns);
+	bind_str(d, S_GET, 3, name);
+	return one_row(d, S_GET, ret, a);
+}
+
+bool db_get_id(struct db *d, int64_t id, struct row *ret, struct arena *a)
+{
+	bind_int(d, S_GET_ID, 1, id);
+	return one_row(d, S_GET_ID, ret, a);
+}
+
+static void disown(struct db *d, int64_t id)
+{
+	bind_int(d, S_DISOWN, 1, id);
+	step(d, S_DISOWN);
+	done(d, S_DISOWN);
+}
+
+int64_t db_put(struct db *d, const struct row *r, const struct str *owners, size_t n_owners)
+{
+	enum statement s = r->id ? S_UPDATE : S_INSERT;
+	int64_t id;
+
+	begin_writing(d);
+	if (r->id) {
+		bind_int(d, s, 1, r->id);
+	} else {
+		bind_str(d, s, 2, r->resource);
+		bind_str(d, s, 3, r->ns);
+		bind_str(d, s, 4, r->name);
+		bind_str(d, s, 5, r->uid);
+	}
+	bind_int(d, s, 6, (int64_t)r->rv);
+	bind_int(d, s, 7, r->written);
+	bind_int(d, s, 8, r->deleting);
+	bind_str(d, s, 9, r->text);
+	step(d, s);
+	done(d, s);
+	id = r->id ? r->id : sqlite3_last_insert_rowid(d->sql);
+	if (r->id)
+		disown(d, id);
+	for (size_t i = 0; i < n_owners; i++) {
+		bind_str(d, S_OWN, 1, owners[i]);
+		bind_int(d, S_OWN, 2, id);
+		bind_str(d, S_OWN, 3, r->ns);
+		step(d, S_OWN);
+		done(d, S_OWN);
+	}
+	return id;
+}
+
+void db_remove(struct db *d, int64_t id)
+{
+	begin_writing(d);
+	disown(d, id);
+	bind_int(d, S_REMOVE, 1, id);
+	step(d, S_REMOVE);
+	done(d, S_REMOVE);
+}
+
+static enum statement bind_range(struct db *d, const struct db_range *r, enum statement all, enum statement of_ns)
+{
+	enum statement s = str_empty(r->ns) ? all : of_ns;
+
+	bind_str(d, s, 1, r->resource);
+	if (s == of_ns)
+		bind_str(d, s, 2, r->ns);
+	else
+		bind_str(d, s, 3, r->after_ns);
+	bind_str(d, s, 4, r->after_name);
+	return s;
+}
+
+void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct row *row), void *cookie)
+{
+	enum statement s = bind_range(d, r, S_LIST, S_LIST_NS);
+	bool more = true;
+
+	while (more && step(d, s)) {
+		struct row row = row_of(d->statements[s]);
+
+		more = each(cookie, &row);
+	}
+	done(d, s);
+}
+
+int64_t db_count(struct db *d, const struct db_range *r)
+{
+	return number(d, bind_range(d, r, S_COUNT, S_COUNT_NS));
+}
+
+static size_t ids(struct db *d, enum statement s, int64_t *ret, size_t n)
+{
+	size_t found = 0;
+
+	bind_int(d, s, 1, (int64_t)n);
+	while (found < n && step(d, s))
+		ret[found++] = sqlite3_column_int64(d->statements[s], 0);
+	done(d, s);
+	return found;
+}
+
+size_t db_orphans(struct db *d, int64_t *ret, size_t n)
+{
+	return ids(d, S_ORPHANS, ret, n);
+}
+
+size_t db_children(struct db *d, struct str uid, int64_t *ret, size_t n)
+{
+	bind_str(d, S_CHILDREN, 2, uid);
+	return ids(d, S_CHILDREN, ret, n);
+}
+
+bool db_has_children(struct db *d, struct str uid)
+{
+	int64_t one;
+
+	return db_children(d, uid, &one, 1) == 1;
+}
+
+size_t db_in_namespace(struct db *d, struct str ns, bool deleting_too, int64_t *ret, size_t n)
+{
+	bind_str(d, S_IN_NAMESPACE, 2, ns);
+	bind_int(d, S_IN_NAMESPACE, 3, deleting_too);
+	return ids(d, S_IN_NAMESPACE, ret, n);
+}
+
+size_t db_of_resource(struct db *d, struct str resource, bool deleting_too, int64_t *ret, size_t n)
+{
+	bind_str(d, S_OF_RESOURCE, 2, resource);
+	bind_int(d, S_OF_RESOURCE, 3, deleting_too);
+	return ids(d, S_OF_RESOURCE, ret, n);
+}
+
+size_t db_draining(struct db *d, struct str resource, int64_t *ret, size_t n)
+{
+	bind_str(d, S_DRAINING, 2, resource);
+	return ids(d, S_DRAINING, ret, n);
+}
+
+size_t db_older(struct db *d, struct str resource, msec than, int64_t *ret, size_t n)
+{
+	bind_str(d, S_OLDER, 2, resource);
+	bind_int(d, S_OLDER, 3, than);
+	return ids(d, S_OLDER, ret, n);
+}
+
+msec db_oldest(struct db *d, struct str resource)
+{
+	msec ret = NEVER;
+
+	bind_str(d, S_OLDEST, 1, resource);
+	if (step(d, S_OLDEST) && sqlite3_column_type(d->statements[S_OLDEST], 0) != SQLITE_NULL)
+		ret = sqlite3_column_int64(d->statements[S_OLDEST], 0);
+	done(d, S_OLDEST);
+	return ret;
+}
+
+bool db_has_owner(struct db *d, struct str uid, struct str ns)
+{
+	bind_str(d, S_HAS_OWNER, 1, uid);
+	bind_str(d, S_HAS_OWNER, 2, ns);
+	return number(d, S_HAS_OWNER) != 0;
+}
+
+uint64_t db_version(struct db *d)
+{
+	return (uint64_t)number(d, S_VERSION);
+}
+
+void db_set_version(struct db *d, uint64_t rv)
+{
+	begin_writing(d);
+	bind_int(d, S_SET_VERSION, 1, (int64_t)rv);
+	step(d, S_SET_VERSION);
+	done(d, S_SET_VERSION);
+}

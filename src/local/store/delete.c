@@ -1,0 +1,182 @@
+/* DELETE: at once, after the grace of a pod that runs, or when the last finalizer has gone. */
+#include "local/store/internal.h"
+
+enum { POD_GRACE = 30 };
+
+static bool refuse_options(struct call *c, const char *field, const char *why)
+{
+	return refuse(c, INVALID, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: %s: %s", field, why);
+}
+
+static bool read_policy(struct call *c, yyjson_val *root, struct delete_options *ret)
+{
+	yyjson_val *policy = json_get(root, "propagationPolicy");
+	struct str text = json_str(policy);
+
+	ret->orphan = yyjson_is_true(json_get(root, "orphanDependents")) || str_eqc(text, "Orphan");
+	if (policy && !yyjson_is_null(policy) && !str_eqc(text, "Orphan") && !str_eqc(text, "Background") &&
+	    !str_eqc(text, "Foreground"))
+		return refuse_options(c, "propagationPolicy", "must be one of Foreground, Background, Orphan");
+	return true;
+}
+
+static bool check_preconditions(struct call *c, yyjson_val *root, const struct row *row)
+{
+	yyjson_val *conditions = json_get(root, "preconditions");
+	struct str uid = json_str(json_get(conditions, "uid")), rv = json_str(json_get(conditions, "resourceVersion"));
+	char now[24];
+
+	snprintf(now, sizeof(now), "%llu", (unsigned long long)row->rv);
+	if (uid.n && !str_eq(uid, row->uid))
+		return refuse_conflict(c, row->name,
+		                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+		                       STR_F(str_sub(uid, 0, 256)), STR_F(row->uid));
+	if (rv.n && !str_eqc(rv, now))
+		return refuse_conflict(c, row->name,
+		                       "Precondition failed: ResourceVersion in precondition: %.*s, ResourceVersion in "
+		                       "object meta: %s",
+		                       STR_F(str_sub(rv, 0, 256)), now);
+	return true;
+}
+
+bool delete_read_options(struct call *c, struct delete_options *ret, const struct row *row)
+{
+	struct err e = ERR_INIT;
+	yyjson_val *root, *grace;
+	yyjson_doc *doc;
+
+	*ret = (struct delete_options){ .grace = -1 };
+	if (str_empty(c->r->body))
+		return true;
+	doc = store_parse(c->s, c->r->body, &e);
+	root = yyjson_doc_get_root(doc);
+	if (!doc || !yyjson_is_obj(root)) {
+		refuse(c, BAD_REQUEST, "BadRequest", "the options are no JSON object: %s", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	grace = json_get(root, "gracePeriodSeconds");
+	if (grace && !yyjson_is_null(grace) && (!json_int(grace, &ret->grace) || ret->grace < 0))
+		return refuse_options(c, "gracePeriodSeconds", "must be a whole number that is not negative");
+	ret->grace = MIN(ret->grace, (int64_t)INT32_MAX);
+	if (yyjson_arr_size(json_get(root, "dryRun")))
+		c->dry_run = true;
+	return read_policy(c, root, ret) && (!row || check_preconditions(c, root, row));
+}
+
+bool delete_allowed(struct call *c, const struct row *row)
+{
+	if (str_eq(c->type->resource, RES_NAMESPACES) && str_eqc(row->name, "default"))
+		return refuse(c, FORBIDDEN, "Forbidden",
+		              "namespaces \"default\" is forbidden: this namespace may not be deleted");
+	return true;
+}
+
+/* How long whoever runs the pod may take; 0: nobody runs it. */
+static int64_t pod_grace(yyjson_val *pod, const struct delete_options *o)
+{
+	struct str phase = json_str(json_at(pod, "status", "phase", NULL));
+	int64_t grace = o->grace;
+
+	if (str_empty(json_str(json_at(pod, "spec", "nodeName", NULL))) || str_eqc(phase, "Succeeded") ||
+	    str_eqc(phase, "Failed"))
+		return 0;
+	if (grace < 0 && !json_int(json_at(pod, "spec", "terminationGracePeriodSeconds", NULL), &grace))
+		grace = POD_GRACE;
+	return MAX(grace, (int64_t)0);
+}
+
+/* Says on the object that it is being deleted, and until when. */
+static bool mark(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at, int64_t grace,
+                 struct deleted *ret)
+{
+	yyjson_mut_val *meta = meta_of(doc);
+	int64_t generation;
+
+	put_time(doc, meta, "deletionTimestamp", at);
+	put_int(doc, meta, "deletionGracePeriodSeconds", grace);
+	if (json_int(json_at(before, "metadata", "generation", NULL), &generation))
+		put_int(doc, meta, "generation", generation + 1);
+	if (c->type->rules->drained) {
+		if (str_eq(c->type->resource, RES_NAMESPACES))
+			put_str(doc, put_obj(doc, yyjson_mut_doc_get_root(doc), "status"), "phase", STR("Terminating"));
+		c->s->draining = true;
+		store_untidy(c->s);
+	}
+	ret->text = object_put(c, row, before, doc);
+	ret->rv = c->s->version;
+	return ret->text.n;
+}
+
+static bool stays_as_it_is(const struct row *row, struct deleted *ret)
+{
+	ret->text = row->text;
+	ret->rv = row->rv;
+	return true;
+}
+
+/* A pod that runs. It is marked, or its grace becomes shorter; *ENDS if there is none left. */
+static bool delete_gracefully(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc,
+                              const struct delete_options *o, struct deleted *ret, bool *ends)
+{
+	int64_t had = 0, grace = pod_grace(before, o);
+	msec at = store_now(c->s) + SECONDS(grace), was;
+
+	*ends = false;
+	if (row->deleting) {
+		json_int(json_at(before, "metadata", "deletionGracePeriodSeconds", NULL), &had);
+		if (had > 0 && (o->grace < 0 || o->grace >= had))
+			return stays_as_it_is(row, ret);
+		if (had > 0 && time_parse(json_str(json_at(before, "metadata", "deletionTimestamp", NULL)), &was))
+			at = was - SECONDS(had) + SECONDS(o->grace);
+		grace = had > 0 ? o->grace : 0;
+	}
+	if (grace > 0)
+		return mark(c, row, before, doc, at, grace, ret);
+	*ends = true;
+	return true;
+}
+
+bool delete_object(struct call *c, const struct row *row, const struct delete_options *o, struct deleted *ret)
+{
+	yyjson_val *before = store_tree(c->s, row->text);
+	yyjson_mut_doc *doc = store_mut(c->s);
+	bool ends = true;
+
+	*ret = (struct deleted){ 0 };
+	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
+	if (o->orphan)
+		gc_orphan(c, row->uid);
+	if (c->type->rules->graceful && !delete_gracefully(c, row, before, doc, o, ret, &ends))
+		return false;
+	if (!ends)
+		return true;
+	if (has_finalizers(before) || c->type->rules->drained) {
+		int64_t grace = 0;
+
+		json_int(json_at(before, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
+		if (row->deleting && grace == 0)
+			return stays_as_it_is(row, ret);
+		return mark(c, row, before, doc, store_now(c->s), 0, ret);
+	}
+	ret->text = object_remove(c->s, c->type, row, before, doc);
+	ret->rv = c->s->version;
+	ret->removed = true;
+	return true;
+}
+
+bool verb_delete(struct call *c)
+{
+	struct delete_options o;
+	struct deleted done;
+	struct row row;
+
+	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &row,
+	            &c->s->arena))
+		return refuse_not_found(c, c->r->name);
+	if (!delete_read_options(c, &o, &row) || !delete_allowed(c, &row) || !delete_object(c, &row, &o, &done))
+		return false;
+	if (done.removed && !c->type->rules->answers_object)
+		return answer_deleted(c, &row);
+	return answer_object(c, OK, done.text, done.rv);
+}

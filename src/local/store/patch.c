@@ -1,0 +1,75 @@
+/* PATCH: the object as the patch makes it, then as an update. */
+#include "local/store/internal.h"
+
+static bool refuse_patch_type(struct call *c)
+{
+	return refuse(c, UNSUPPORTED, "UnsupportedMediaType",
+	              "the body of the request was in an unknown format - accepted media types include: "
+	              "application/json-patch+json, application/merge-patch+json");
+}
+
+static yyjson_mut_val *merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
+{
+	if (!yyjson_is_obj(patch)) {
+		refuse(c, BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
+		       json_type_name(patch));
+		return NULL;
+	}
+	return yyjson_merge_patch(doc, root, patch);
+}
+
+static yyjson_mut_val *apply(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
+{
+	switch (c->r->patch) {
+	case STORE_PATCH_MERGE:
+		return merge(c, doc, root, patch);
+	case STORE_PATCH_JSON:
+		return json_patch(c, doc, root, patch);
+	case STORE_PATCH_STRATEGIC:
+		return strategic_merge(c, doc, root, patch);
+	}
+	BUG("no type of patches");
+}
+
+/* Read again: what patches make of small parts can be too large or too deep. */
+static yyjson_val *read_result(struct call *c, yyjson_mut_val *made)
+{
+	struct buf b = BUF_INIT(2 * STORE_BODY_MAX);
+	struct err e = ERR_INIT;
+	yyjson_doc *doc = NULL;
+
+	json_write(made, &b);
+	if (!b.overflow)
+		doc = store_parse(c->s, buf_str(&b), &e);
+	if (!doc && b.overflow)
+		refuse(c, TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d", STORE_BODY_MAX);
+	else if (!doc)
+		refuse_decoding(c, "%s", err_msg(&e));
+	err_release(&e);
+	buf_release(&b);
+	return yyjson_doc_get_root(doc);
+}
+
+bool verb_patch(struct call *c)
+{
+	struct err e = ERR_INIT;
+	yyjson_doc *patch = store_parse(c->s, c->r->body, &e);
+	yyjson_val *before, *wish;
+	yyjson_mut_val *made;
+	struct row old;
+
+	if (!patch) {
+		refuse(c, BAD_REQUEST, "BadRequest", "error decoding patch: %s", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	if (c->r->patch == STORE_PATCH_STRATEGIC && c->type->pub.custom)
+		return refuse_patch_type(c);
+	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &old,
+	            &c->s->arena))
+		return refuse_not_found(c, c->r->name);
+	before = store_tree(c->s, in_version(c->s, c->type, old.text));
+	made = apply(c, store_mut(c->s), before, yyjson_doc_get_root(patch));
+	wish = made ? read_result(c, made) : NULL;
+	return wish && update_object(c, &old, before, wish);
+}

@@ -1,0 +1,79 @@
+/* What the builtin types check of a new state, and fill in. */
+#include "local/store/internal.h"
+
+static struct str name_of(yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *name = yyjson_mut_obj_get(meta_of(doc), "name");
+
+	return (struct str){ yyjson_mut_get_str(name), yyjson_mut_get_len(name) };
+}
+
+static bool check_containers(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *list)
+{
+	yyjson_mut_val *one;
+	size_t i, max;
+
+	if (!yyjson_mut_is_arr(list) || !yyjson_mut_arr_size(list))
+		return refuse_invalid(c, name_of(doc), "spec.containers", "Required value");
+	yyjson_mut_arr_foreach(list, i, max, one)
+	{
+		yyjson_mut_val *name = yyjson_mut_obj_get(one, "name");
+		struct str text = { yyjson_mut_get_str(name), yyjson_mut_get_len(name) };
+
+		if (!str_is_dns_label(text, false))
+			return refuse_invalid(c, name_of(doc), "spec.containers.name",
+			                      "Invalid value: \"%.*s\": must be a DNS label",
+			                      STR_F(str_sub(text, 0, 256)));
+	}
+	return true;
+}
+
+bool prepare_pod(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *spec = yyjson_mut_obj_get(root, "spec");
+
+	if (!check_containers(c, doc, yyjson_mut_obj_get(spec, "containers")))
+		return false;
+	if (!before)
+		put_str(doc, put_obj(doc, root, "status"), "phase", STR("Pending"));
+	return true;
+}
+
+bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+
+	(void)c;
+	put_str(doc, put_obj(doc, meta_of(doc), "labels"), "kubernetes.io/metadata.name", name_of(doc));
+	if (!before)
+		put_str(doc, put_obj(doc, root, "status"), "phase", STR("Active"));
+	return true;
+}
+
+/* stringData is only ever written: it comes out as data, in base64. */
+bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *plain = yyjson_mut_obj_get(root, "stringData"), *key,
+		       *one;
+	size_t i, max;
+
+	(void)before;
+	if (plain && !yyjson_mut_is_obj(plain))
+		return refuse_decoding(c, "stringData: an object must stand there");
+	yyjson_mut_obj_foreach(plain, i, max, key, one)
+	{
+		struct buf b = BUF_INIT(2 * STORE_BODY_MAX);
+
+		if (!yyjson_mut_is_str(one))
+			return refuse_decoding(c, "stringData: strings must stand there");
+		buf_base64_encode(&b, (struct str){ yyjson_mut_get_str(one), yyjson_mut_get_len(one) });
+		json_mut_put(doc, put_obj(doc, root, "data"),
+		             (struct str){ yyjson_mut_get_str(key), yyjson_mut_get_len(key) },
+		             json_mut_str(doc, buf_str(&b)));
+		buf_release(&b);
+	}
+	yyjson_mut_obj_remove_key(root, "stringData");
+	if (!yyjson_mut_obj_get(root, "type"))
+		put_str(doc, root, "type", STR("Opaque"));
+	return true;
+}

@@ -1,0 +1,195 @@
+/* PUT, and the second half of PATCH: a new state of an object that exists. */
+#include "local/store/internal.h"
+
+/* Who asks may say which object, and which state of it, is meant. */
+static bool check_same(struct call *c, const struct row *old, yyjson_val *wish)
+{
+	yyjson_val *meta = json_get(wish, "metadata");
+	struct str name = json_str(json_get(meta, "name")), ns = json_str(json_get(meta, "namespace"));
+	struct str uid = json_str(json_get(meta, "uid")), rv = json_str(json_get(meta, "resourceVersion"));
+	char now[24];
+
+	if (!str_eq(name, old->name))
+		return refuse(c, BAD_REQUEST, "BadRequest",
+		              "the name of the object (%.*s) does not match the name on the URL (%.*s)",
+		              STR_F(str_sub(name, 0, 256)), STR_F(old->name));
+	if (ns.n && !str_eq(ns, old->ns))
+		return refuse(c, BAD_REQUEST, "BadRequest",
+		              "the namespace of the object (%.*s) does not match the namespace on the request (%.*s)",
+		              STR_F(str_sub(ns, 0, 256)), STR_F(old->ns));
+	if (uid.n && !str_eq(uid, old->uid))
+		return refuse_conflict(c, old->name,
+		                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+		                       STR_F(str_sub(uid, 0, 256)), STR_F(old->uid));
+	snprintf(now, sizeof(now), "%llu", (unsigned long long)old->rv);
+	if (!rv.n && c->type->rules->conditional)
+		return refuse_invalid(c, old->name, "metadata.resourceVersion",
+		                      "Invalid value: 0x0: must be specified for an update");
+	if (rv.n && !str_eqc(rv, now))
+		return refuse_conflict(c, old->name,
+		                       "the object has been modified; please apply your changes to the latest version "
+		                       "and try again");
+	return true;
+}
+
+static bool has(yyjson_val *list, yyjson_val *text)
+{
+	yyjson_val *one;
+	size_t i, max;
+
+	yyjson_arr_foreach(list, i, max, one)
+	{
+		if (str_eq(json_str(one), json_str(text)))
+			return true;
+	}
+	return false;
+}
+
+static bool check_finalizers(struct call *c, const struct row *old, yyjson_val *before, yyjson_val *wish)
+{
+	yyjson_val *had = json_at(before, "metadata", "finalizers", NULL), *one;
+	yyjson_val *list = json_at(wish, "metadata", "finalizers", NULL);
+	size_t i, max;
+
+	if (!old->deleting)
+		return true;
+	yyjson_arr_foreach(list, i, max, one)
+	{
+		if (!has(had, one))
+			return refuse_invalid(
+				c, old->name, "metadata.finalizers",
+				"Forbidden: no new finalizers can be added if the object is being deleted, "
+				"found new finalizer \"%.*s\"",
+				STR_F(str_sub(json_str(one), 0, 256)));
+	}
+	return true;
+}
+
+/* obj[key] as it was. */
+static void keep(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_val *was)
+{
+	if (was)
+		yyjson_mut_obj_put(obj, yyjson_mut_str(doc, key), yyjson_val_mut_copy(doc, was));
+	else
+		yyjson_mut_obj_remove_key(obj, key);
+}
+
+/* The main endpoint: everything as wished but the status, and what only the store writes. */
+static void take_main(struct call *c, yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *wish)
+{
+	static const char *const not_yours[] = { "name",
+		                                 "namespace",
+		                                 "uid",
+		                                 "creationTimestamp",
+		                                 "generation",
+		                                 "deletionTimestamp",
+		                                 "deletionGracePeriodSeconds",
+		                                 "resourceVersion",
+		                                 "managedFields",
+		                                 "selfLink" };
+	yyjson_val *meta = json_get(before, "metadata");
+	yyjson_mut_val *root = yyjson_val_mut_copy(doc, wish);
+
+	yyjson_mut_doc_set_root(doc, root);
+	for (size_t i = 0; i < ARRAY_LEN(not_yours); i++)
+		keep(doc, meta_of(doc), not_yours[i], json_get(meta, not_yours[i]));
+	put_str(doc, root, "apiVersion", api_version(c->type, &c->s->arena));
+	put_str(doc, root, "kind", c->type->pub.kind);
+	if (c->type->pub.status)
+		keep(doc, root, "status", json_get(before, "status"));
+}
+
+static void take_status(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *wish)
+{
+	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
+	keep(doc, yyjson_mut_doc_get_root(doc), "status", json_get(wish, "status"));
+}
+
+/* Has anything but metadata, status and the names of the type changed? */
+static bool spec_changed(yyjson_val *before, yyjson_val *after, bool has_status)
+{
+	yyjson_val *sides[2] = { before, after }, *key, *one;
+	size_t i, max;
+
+	for (int side = 0; side < 2; side++) {
+		yyjson_obj_foreach(sides[side], i, max, key, one)
+		{
+			struct str k = json_str(key);
+			yyjson_val *other = json_get_str(sides[1 - side], k);
+
+			if (str_eqc(k, "metadata") || str_eqc(k, "apiVersion") || str_eqc(k, "kind") ||
+			    (has_status && str_eqc(k, "status")))
+				continue;
+			if (!other || (side == 0 && !json_eq(one, other)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void count_generation(struct call *c, yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after)
+{
+	int64_t generation = 0;
+
+	if (!c->type->rules->generation || !spec_changed(before, after, c->type->pub.status || !c->type->pub.custom))
+		return;
+	if (!json_int(json_at(before, "metadata", "generation", NULL), &generation))
+		generation = 0;
+	put_int(doc, meta_of(doc), "generation", generation + 1);
+}
+
+/* The last finalizer of an object that was to be deleted has gone: so does the object. */
+static bool ends_now(const struct row *old, yyjson_val *after)
+{
+	int64_t grace = 0;
+
+	json_int(json_at(after, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
+	return old->deleting && !has_finalizers(after) && grace == 0;
+}
+
+bool update_object(struct call *c, const struct row *old, yyjson_val *before, yyjson_val *wish)
+{
+	yyjson_mut_doc *doc = store_mut(c->s);
+	yyjson_val *after;
+	struct str text;
+
+	if (!check_object(c, wish) || !check_same(c, old, wish))
+		return false;
+	if (c->r->status)
+		take_status(doc, before, wish);
+	else if (check_finalizers(c, old, before, wish))
+		take_main(c, doc, before, wish);
+	else
+		return false;
+	if (!c->r->status && c->type->rules->prepare && !c->type->rules->prepare(c, before, doc))
+		return false;
+	after = store_frozen(c->s, doc);
+	if (json_eq(before, after))
+		return answer_object(c, OK, old->text, old->rv);
+	if (!c->r->status)
+		count_generation(c, doc, before, after);
+	if (c->type->rules->drained && old->deleting)
+		store_untidy(c->s);
+	if (!c->type->rules->drained && has_finalizers(before) && ends_now(old, after))
+		text = object_remove(c->s, c->type, old, before, doc);
+	else
+		text = object_put(c, old, before, doc);
+	return text.n && answer_object(c, OK, text, c->s->version);
+}
+
+bool verb_update(struct call *c)
+{
+	struct err e = ERR_INIT;
+	yyjson_doc *body = store_parse(c->s, c->r->body, &e);
+	struct row old;
+
+	if (!body) {
+		refuse_decoding(c, "%s", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &old,
+	            &c->s->arena))
+		return refuse_not_found(c, c->r->name);
+	return update_object(c, &old, store_tree(c->s, in_version(c->s, c->type, old.text)), yyjson_doc_get_root(body));
+}

@@ -1,0 +1,257 @@
+/* Watches, and the history that they can go back to. */
+#include "local/store/internal.h"
+
+enum { HISTORY_BYTES = 8 << 20 };
+
+struct store_watch {
+	struct store *store;
+	const struct type *type;
+	struct str ns;
+	const struct selector *selector;
+	bool selects;
+	void (*event)(void *cookie, const struct store_event *ev);
+	void *cookie;
+	struct arena arena;
+	bool ended;
+	struct store_watch *next;
+};
+
+struct event *event_new(enum store_change change, const struct type *t, struct str ns, uint64_t rv, struct str text,
+                        struct str before)
+{
+	size_t size = sizeof(struct event) + ns.n + text.n + before.n;
+	struct event *ev = xmalloc(size);
+	char *at = (char *)(ev + 1);
+
+	*ev = (struct event){ .change = change, .rv = rv, .type = t, .size = size };
+	ev->ns = (struct str){ at, ns.n };
+	ev->text = (struct str){ at + ns.n, text.n };
+	ev->before = (struct str){ at + ns.n + text.n, before.n };
+	memcpy(at, str_text(ns), ns.n);
+	memcpy(at + ns.n, str_text(text), text.n);
+	memcpy(at + ns.n + text.n, str_text(before), before.n);
+	return ev;
+}
+
+/* The history */
+
+void history_init(struct history *h, size_t cap, uint64_t since)
+{
+	*h = (struct history){ .v = xcalloc(cap, sizeof(*h->v)), .cap = cap, .since = since };
+}
+
+void history_release(struct history *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->v[(h->first + i) % h->cap]);
+	free(h->v);
+	*h = (struct history){ 0 };
+}
+
+static void forget_first(struct history *h)
+{
+	struct event *ev = h->v[h->first];
+
+	h->since = ev->rv;
+	h->bytes -= ev->size;
+	h->first = (h->first + 1) % h->cap;
+	h->n--;
+	free(ev);
+}
+
+static void remember(struct history *h, struct event *ev)
+{
+	while (h->n && (h->n == h->cap || h->bytes + ev->size > HISTORY_BYTES))
+		forget_first(h);
+	h->v[(h->first + h->n++) % h->cap] = ev;
+	h->bytes += ev->size;
+}
+
+/* Telling */
+
+static bool text_matches(const struct selector *sel, struct str text)
+{
+	yyjson_doc *doc CLEANUP(json_docp) = yyjson_read(text.p, text.n, 0);
+
+	return selector_matches(sel, yyjson_doc_get_root(doc));
+}
+
+/* The state before, with the version at which it stopped to be seen. */
+static struct str last_seen(const struct store_watch *w, const struct event *ev)
+{
+	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
+	yyjson_doc *read CLEANUP(json_docp) = yyjson_read(ev->before.p, ev->before.n, 0);
+	struct buf b = BUF_INIT(SIZE_MAX / 4);
+	struct str text;
+	char rv[24];
+
+	ASSERT(read);
+	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)ev->rv);
+	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, yyjson_doc_get_root(read)));
+	put_str(doc, meta_of(doc), "resourceVersion", str_c(rv));
+	json_write(yyjson_mut_doc_get_root(doc), &b);
+	text = arena_str(&w->store->arena, buf_str(&b));
+	buf_release(&b);
+	return text;
+}
+
+static void say(const struct store_watch *w, enum store_change change, uint64_t rv, struct str text)
+{
+	struct store_event ev = { change, rv, in_version(w->store, w->type, text) };
+
+	w->event(w->cookie, &ev);
+}
+
+static void tell_selected(const struct store_watch *w, const struct event *ev)
+{
+	bool now = text_matches(w->selector, ev->text);
+	bool before = ev->before.n ? text_matches(w->selector, ev->before) : now;
+
+	switch (ev->change) {
+	case STORE_ADDED:
+		if (now)
+			say(w, STORE_ADDED, ev->rv, ev->text);
+		return;
+	case STORE_MODIFIED:
+		if (now)
+			say(w, before ? STORE_MODIFIED : STORE_ADDED, ev->rv, ev->text);
+		else if (before)
+			say(w, STORE_DELETED, ev->rv, last_seen(w, ev));
+		return;
+	case STORE_DELETED:
+		if (before)
+			say(w, STORE_DELETED, ev->rv, ev->text);
+		return;
+	}
+}
+
+static void tell(const struct store_watch *w, const struct event *ev)
+{
+	if (w->ended || !str_eq(w->type->resource, ev->type->resource) || (w->ns.n && !str_eq(w->ns, ev->ns)))
+		return;
+	if (w->selects)
+		tell_selected(w, ev);
+	else
+		say(w, ev->change, ev->rv, ev->text);
+}
+
+static void free_watch(struct store_watch *w)
+{
+	arena_release(&w->arena);
+	free(w);
+}
+
+void watches_sweep(struct store *s)
+{
+	for (struct store_watch **at = &s->watches; *at;) {
+		struct store_watch *w = *at;
+
+		if (w->ended) {
+			*at = w->next;
+			free_watch(w);
+		} else {
+			at = &w->next;
+		}
+	}
+	s->watches_ended = false;
+}
+
+void watches_tell(struct store *s)
+{
+	s->telling = true;
+	for (size_t i = 0; i < s->events.n; i++)
+		for (const struct store_watch *w = s->watches; w; w = w->next)
+			tell(w, s->events.v[i]);
+	s->telling = false;
+	for (size_t i = 0; i < s->events.n; i++)
+		remember(&s->history, s->events.v[i]);
+	if (s->watches_ended)
+		watches_sweep(s);
+}
+
+/* A new watch */
+
+static bool tell_row(void *cookie, const struct row *row)
+{
+	const struct store_watch *w = cookie;
+
+	if (!w->selects || text_matches(w->selector, row->text))
+		say(w, STORE_ADDED, row->rv, row->text);
+	return !w->ended;
+}
+
+static bool tell_all(struct store_watch *w, struct err *e)
+{
+	struct store *s = w->store;
+	struct db_range range = { .resource = w->type->resource, .ns = w->ns };
+
+	store_begin(s);
+	s->telling = true;
+	db_each(s->db, &range, tell_row, w);
+	s->telling = false;
+	return store_end(s, false, e);
+}
+
+static void tell_history(struct store_watch *w, uint64_t from)
+{
+	struct store *s = w->store;
+
+	s->telling = true;
+	for (size_t i = 0; i < s->history.n; i++) {
+		const struct event *ev = s->history.v[(s->history.first + i) % s->history.cap];
+
+		if (ev->rv > from)
+			tell(w, ev);
+	}
+	s->telling = false;
+	arena_reset(&s->arena);
+}
+
+struct store_watch *store_watch_new(struct store *s, const struct store_watch_config *c, struct err *e)
+{
+	struct store_watch *w;
+	struct err fault = ERR_INIT;
+
+	ASSERT(!s->telling);
+	if (c->from && (c->from < s->history.since || c->from > s->stored)) {
+		err_set(e, ERR_LIMIT, "too old resource version: %llu (%llu)", (unsigned long long)c->from,
+		        (unsigned long long)s->stored);
+		return NULL;
+	}
+	w = xcalloc(1, sizeof(*w));
+	w->store = s;
+	w->type = (const struct type *)(const void *)c->type;
+	w->ns = w->type->pub.namespaced ? arena_str(&w->arena, c->ns) : STR_NONE;
+	w->event = c->event;
+	w->cookie = c->cookie;
+	w->selector = selector_new(w->type, arena_str(&w->arena, c->label_selector),
+	                           arena_str(&w->arena, c->field_selector), &w->arena, &fault);
+	w->selects = w->selector && !selector_empty(w->selector);
+	if (w->selector && !c->from && !tell_all(w, &fault))
+		w->selector = NULL;
+	if (!w->selector) {
+		err_set(e, (enum err_code)fault.code, "%s", err_msg(&fault));
+		err_release(&fault);
+		free_watch(w);
+		return NULL;
+	}
+	if (c->from)
+		tell_history(w, c->from);
+	w->next = s->watches;
+	s->watches = w;
+	return w;
+}
+
+void store_watch_free(struct store_watch *w)
+{
+	struct store *s;
+
+	if (!w)
+		return;
+	s = w->store;
+	w->ended = true;
+	if (s->telling)
+		s->watches_ended = true;
+	else
+		watches_sweep(s);
+}
