@@ -22,7 +22,7 @@ struct cli {
 struct command {
 	const char *name;
 	const char *operands; /* FILE… */
-	const char *summary;  /* one line */
+	const char *summary;  /* one line; NULL: not for people, so not in the list */
 	const char *help;     /* more, for --help */
 	const char *example;
 	enum exit_code (*run)(struct cli *cli, int argc, char **argv);
@@ -57,6 +57,7 @@ bool cli_output_end(void);
 enum exit_code cmd_crds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_pod(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_render(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_validate(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_version(struct cli *cli, int argc, char **argv);

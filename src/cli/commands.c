@@ -18,6 +18,9 @@ const struct command commands[] = {
 	  "Prints the definitions (apiextensions.k8s.io/v1) of all kinds, or of those that are named: by kind\n"
 	  "(TfJob), plural (tfjobs), short name, or with the group behind (MXJob.mpba.fbk.eu).\n",
 	  "dljob crds | kubectl apply -f -", cmd_crds },
+	{ "pod", "FOLDER", NULL,
+	  "The parent process of one pod on this machine. Whoever runs pods starts it; it is of no use by hand.\n",
+	  "dljob pod FOLDER", cmd_pod },
 	{ "version", "", "print the version", "Prints the version.\n", "dljob version", cmd_version },
 	{ "help", "[COMMAND]", "explain a command", "Explains a command, or lists them all.\n", "dljob help render",
 	  cmd_help },
@@ -47,7 +50,8 @@ void commands_help(FILE *to)
 	      "Commands:\n",
 	      to);
 	for (const struct command *c = commands; c->name; c++)
-		fprintf(to, "  %-10s %s\n", c->name, c->summary);
+		if (c->summary)
+			fprintf(to, "  %-10s %s\n", c->name, c->summary);
 	fputs("\nOptions of every command:\n"
 	      "      --kinds-dir DIR     load the *.lua of DIR too (several times; also DL_OPERATOR_KINDS=DIR:DIR)\n"
 	      "  -h, --help              explain the command, with an example\n"

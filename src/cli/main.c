@@ -9,7 +9,7 @@ static const char *nearest_command(struct str name)
 	for (const struct command *c = commands; c->name; c++) {
 		unsigned d = str_distance(name, str_c(c->name), 2);
 
-		if (d < least) {
+		if (c->summary && d < least) {
 			least = d;
 			nearest = c->name;
 		}

@@ -1,0 +1,163 @@
+/* Looking at a folder whose pod somebody else may have started, and clearing up after a parent that was killed. */
+#include "local/pod/pod.h"
+
+#include "base/buf.h"
+#include "local/pod/cgroup.h"
+#include "local/pod/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATE_MAX = 4 << 20, ROUNDS = 2000, KILLED = 137 };
+
+static bool same_boot(const struct pod_state *s)
+{
+	char boot[BOOT_ID];
+
+	process_boot(boot);
+	return str_eqc(s->boot, boot);
+}
+
+static enum pod_found look(const struct pod_state *s)
+{
+	if (s->life == POD_ENDED)
+		return POD_FOUND_ENDED;
+	return same_boot(s) && process_lives(s->pid, s->pid_start) ? POD_FOUND_ALIVE : POD_FOUND_DIED;
+}
+
+bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct pod_state s;
+	bool missing, well = pod_state_read(&s, &missing, folder, &a, e);
+
+	*ret_pid = 0;
+	if (well) {
+		*ret = missing ? POD_FOUND_NOTHING : look(&s);
+		if (*ret == POD_FOUND_ALIVE)
+			*ret_pid = (pid_t)s.pid;
+	}
+	arena_release(&a);
+	return well;
+}
+
+static bool replace(const char *folder, const char *name, struct str text, struct arena *a, struct err *e)
+{
+	const char *path = arena_printf(a, "%s/%s", folder, name).p, *new = arena_printf(a, "%s.new", path).p;
+	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	bool well;
+
+	if (fd < 0)
+		return err_set(e, ERR_IO, "%s: %s", new, strerror(errno));
+	well = write(fd, text.p, text.n) == (ssize_t)text.n;
+	close(fd);
+	return (well && rename(new, path) == 0) || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+bool pod_stop(const char *folder, int64_t grace, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	enum pod_found found;
+	pid_t pid;
+	bool well;
+
+	/* The parent reads it when it hears the signal, or before it can hear one. */
+	well = replace(folder, "grace",
+	               grace < 0 ? STR("-1") : arena_printf(&a, "%lld", (long long)((grace + 999) / 1000)), &a, e) &&
+	       pod_find(folder, &found, &pid, e);
+	if (well && found == POD_FOUND_ALIVE)
+		kill(pid, SIGTERM);
+	arena_release(&a);
+	return well;
+}
+
+static void a_moment(void)
+{
+	struct timespec t = { .tv_nsec = 2000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* If it is our child it stays as a zombie until somebody waits; that is no life. */
+static void kill_parent(const struct pod_state *s)
+{
+	for (int i = 0; i < ROUNDS && look(s) == POD_FOUND_ALIVE; i++) {
+		kill((pid_t)s->pid, SIGKILL);
+		a_moment();
+	}
+}
+
+/* Containers die with their parent; what they have started may not. Their numbers are those of our own namespace only
+   if the pod had none. */
+static void kill_sessions(const struct pod_state *s)
+{
+	if (s->own_pids || !same_boot(s))
+		return;
+	for (size_t i = 0; i < s->containers.n; i++) {
+		const struct pod_container_state *c = &s->containers.v[i];
+		struct process_stat st;
+		char which[32];
+
+		snprintf(which, sizeof(which), "%lld", (long long)c->pid);
+		if (c->pid <= 1 || (process_stat(&st, which) && st.start != c->pid_start))
+			continue; /* none, or the number is another's now */
+		process_kill_session(c->pid);
+	}
+}
+
+static void mark_dead(struct pod_state *s, msec now)
+{
+	for (size_t i = 0; i < s->containers.n; i++) {
+		struct pod_container_state *c = &s->containers.v[i];
+
+		if (c->now.run != POD_RUNNING)
+			continue;
+		c->now.run = POD_TERMINATED;
+		c->now.exit_code = KILLED;
+		c->now.reason = STR("ContainerStatusUnknown");
+		c->now.message = STR("The container could not be located when the pod was terminated");
+		c->now.finished = now;
+		c->ready = c->started = false;
+		c->pid = c->pid_start = 0;
+	}
+	s->life = POD_ENDED;
+	s->failed = true;
+	s->ended = now;
+}
+
+static bool reap(const char *folder, struct pod_state *s, const struct clock *clock, struct arena *a, struct err *e)
+{
+	struct buf text = BUF_INIT(STATE_MAX);
+	struct cgroup_mounts mounts;
+	bool well = false;
+
+	kill_parent(s);
+	kill_sessions(s);
+	cgroup_mounts_find(&mounts);
+	for (int i = 0; i < ROUNDS && !(well = cgroup_remove(&mounts, s->cgroup)); i++)
+		a_moment();
+	if (!well)
+		return err_set(e, ERR_IO, "control group %.*s does not become empty", STR_F(s->cgroup));
+	if (s->life == POD_ENDED)
+		return true;
+	mark_dead(s, clock_now(clock));
+	pod_state_write(s, &text);
+	well = replace(folder, "state.json", buf_str(&text), a, e);
+	buf_release(&text);
+	return well;
+}
+
+bool pod_reap(const char *folder, const struct clock *clock, struct err *e)
+{
+	struct arena a = ARENA_INIT;
+	struct pod_state s;
+	bool missing, well = pod_state_read(&s, &missing, folder, &a, e);
+
+	if (well && !missing)
+		well = reap(folder, &s, clock, &a, e);
+	arena_release(&a);
+	return well;
+}

@@ -1,0 +1,267 @@
+/* Between fork and exec: the new process becomes what its container is. */
+#include "local/pod/internal.h"
+
+#include "local/pod/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { FAULT_TEXT = 2048 };
+
+/* Says why, and ends. */
+static _Noreturn void give_up(int fault, char kind, const char *text)
+{
+	char out[FAULT_TEXT];
+	int n = snprintf(out, sizeof(out), "%c%s", kind, text);
+
+	if (fault >= 0 && write(fault, out, (size_t)MIN(n, FAULT_TEXT - 1)) < 0)
+		_exit(127);
+	_exit(128);
+}
+
+/* Handlers are the parent's; what it ignores would stay ignored. */
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void block_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, before);
+}
+
+/* The parent may not be seen any more when it is gone already. */
+static void die_with_parent(const struct pod *p)
+{
+	if (p->state.own_pids)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static void take_stdio(int out, int err)
+{
+	int in = open("/dev/null", out >= 0 ? O_RDONLY : O_RDWR);
+
+	dup2(in, STDIN_FILENO);
+	dup2(out >= 0 ? out : in, STDOUT_FILENO);
+	dup2(err >= 0 ? err : in, STDERR_FILENO);
+}
+
+static char **environment(struct pod *p, const pod_envs *env)
+{
+	char **v = arena_array(&p->arena, char *, env->n + 1);
+
+	for (size_t i = 0; i < env->n; i++)
+		v[i] = (char *)arena_printf(&p->arena, "%.*s=%.*s", STR_F(env->v[i].name), STR_F(env->v[i].value)).p;
+	return v;
+}
+
+static char **arguments(struct pod *p, const pod_strs *command)
+{
+	char **v = arena_array(&p->arena, char *, command->n + 1);
+
+	for (size_t i = 0; i < command->n; i++)
+		v[i] = (char *)arena_str(&p->arena, command->v[i]).p;
+	return v;
+}
+
+static const struct pod_volume *volume_of(const struct pod *p, struct str name)
+{
+	for (size_t i = 0; i < p->spec.volumes.n; i++)
+		if (str_eq(p->spec.volumes.v[i].name, name))
+			return &p->spec.volumes.v[i];
+	return NULL;
+}
+
+/* hostPath's type. */
+static bool check_host(const struct pod_volume *v, struct err *e)
+{
+	const char *path = v->path.p;
+	bool want_dir = v->host == POD_HOST_DIR || v->host == POD_HOST_DIR_CREATE;
+	struct stat st;
+	int fd;
+
+	if (v->host == POD_HOST_DIR_CREATE)
+		mkdir(path, 0755);
+	if (v->host == POD_HOST_FILE_CREATE) {
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (stat(path, &st) != 0)
+		return err_set(e, ERR_IO, "hostPath %s: %s", path, strerror(errno));
+	if (v->host != POD_HOST_ANY && S_ISDIR(st.st_mode) != want_dir)
+		return err_set(e, ERR_INVALID, "hostPath %s is %s", path, want_dir ? "not a folder" : "a folder");
+	return true;
+}
+
+static bool add_volume(struct mount_plan *plan, struct pod *p, const struct pod_mount *m, struct err *e)
+{
+	const struct pod_volume *v = volume_of(p, m->volume);
+	struct str from;
+
+	if (!v)
+		return err_set(e, ERR_INVALID, "there is no volume of that name");
+	if (v->kind == POD_VOLUME_HOST && !check_host(v, e))
+		return false;
+	from = v->kind == POD_VOLUME_HOST ? v->path : arena_printf(&p->arena, "volumes/%.*s", STR_F(v->name));
+	if (m->sub_path.n) {
+		from = arena_printf(&p->arena, "%.*s/%.*s", STR_F(from), STR_F(m->sub_path));
+		if (!v->read_only && v->kind != POD_VOLUME_HOST)
+			mkdir(from.p, 0777);
+	}
+	return mounts_add(plan, from.p, m->path, m->read_only || v->read_only, v->kind != POD_VOLUME_HOST, e);
+}
+
+static bool is_mounted(const struct pod_container *c, const char *path)
+{
+	for (size_t i = 0; i < c->mounts.n; i++)
+		if (str_eqc(c->mounts.v[i].path, path))
+			return true;
+	return false;
+}
+
+static bool add_own(struct mount_plan *plan, struct container *c, struct err *e)
+{
+	const char *message = arena_printf(&c->pod->arena, "termination/%.*s", STR_F(c->spec->name)).p;
+
+	if (c->spec->termination_path.n && !mounts_add(plan, message, c->spec->termination_path, false, false, e))
+		return false;
+	if (access("hosts", F_OK) == 0 && !is_mounted(c->spec, "/etc/hosts") &&
+	    !mounts_add(plan, "hosts", STR("/etc/hosts"), false, false, e))
+		return false;
+	return access("resolv.conf", F_OK) != 0 || is_mounted(c->spec, "/etc/resolv.conf") ||
+	       mounts_add(plan, "resolv.conf", STR("/etc/resolv.conf"), false, false, e);
+}
+
+static bool mount_all(struct container *c, struct err *e)
+{
+	struct mount_plan *plan = xcalloc(1, sizeof(*plan));
+	struct pod *p = c->pod;
+	bool well;
+
+	if (!p->mount_namespace) {
+		free(plan);
+		if (c->spec->mounts.n || c->spec->rootfs.n)
+			return err_set(e, ERR_IO,
+			               "volumes and root file systems need a mount namespace, and there is none: "
+			               "run as root, or where user namespaces are allowed");
+		return true;
+	}
+	plan->rootfs = c->spec->rootfs;
+	well = mounts_unshare(e);
+	for (size_t i = 0; well && i < c->spec->mounts.n; i++)
+		if (!add_volume(plan, p, &c->spec->mounts.v[i], e))
+			well = err_wrap(e, "volume %.*s", STR_F(c->spec->mounts.v[i].volume));
+	well = well && add_own(plan, c, e) && mounts_apply(plan, e);
+	free(plan);
+	return well;
+}
+
+static bool become_user(const struct pod_container *c, struct err *e)
+{
+	if (c->uid < 0 && c->gid < 0)
+		return true;
+	if (geteuid() == 0 && setgroups(0, NULL) != 0 && errno != EPERM)
+		return err_set(e, ERR_IO, "groups cannot be dropped: %s", strerror(errno));
+	if (c->gid >= 0 && (gid_t)c->gid != getegid() && setgid((gid_t)c->gid) != 0)
+		return err_set(e, ERR_IO, "runAsGroup %lld: %s", (long long)c->gid, strerror(errno));
+	if (c->uid >= 0 && (uid_t)c->uid != geteuid() && setuid((uid_t)c->uid) != 0)
+		return err_set(e, ERR_IO, "runAsUser %lld: %s", (long long)c->uid, strerror(errno));
+	return true;
+}
+
+static bool enter_cwd(const struct pod_container *c, struct err *e)
+{
+	if (chdir(c->cwd.n ? c->cwd.p : "/") != 0)
+		return err_set(e, ERR_IO, "working directory %s: %s", c->cwd.p, strerror(errno));
+	return true;
+}
+
+static _Noreturn void run_program(struct container *c, const pod_strs *command, int fault)
+{
+	char **argv = arguments(c->pod, command);
+	struct err e = ERR_INIT;
+
+	environ = environment(c->pod, &c->spec->env);
+	if (!enter_cwd(c->spec, &e) || !become_user(c->spec, &e))
+		give_up(fault, FAULT_CREATE, err_msg(&e));
+	umask(022);
+	/* Changing the user forgets it. */
+	die_with_parent(c->pod);
+	execvp(argv[0], argv);
+	err_set(&e, ERR_IO, "exec %s: %s", argv[0], errno == ENOENT ? "executable file not found" : strerror(errno));
+	give_up(fault, FAULT_START, err_msg(&e));
+}
+
+pid_t child_container(struct container *c, int out, int err, int fault)
+{
+	struct pod *p = c->pod;
+	struct err e = ERR_INIT;
+	sigset_t before;
+	pid_t pid;
+
+	block_signals(&before);
+	pid = fork();
+	if (pid != 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return pid;
+	}
+	reset_signals();
+	setsid();
+	die_with_parent(p);
+	if (p->state.cgroup.n)
+		cgroup_join(&p->cgroups, p->state.cgroup, c->spec->name);
+	take_stdio(out, err);
+	if (!mount_all(c, &e))
+		give_up(fault, FAULT_CREATE, err_msg(&e));
+	run_program(c, &c->spec->command, fault);
+}
+
+/* The mount namespace of the container's first process. */
+static bool enter_container(const struct container *c)
+{
+	int fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+
+	return fd >= 0 && setns(fd, CLONE_NEWNS) == 0;
+}
+
+pid_t child_helper(struct container *c, const pod_strs *command)
+{
+	struct pod *p = c->pod;
+	sigset_t before;
+	pid_t pid;
+
+	block_signals(&before);
+	pid = fork();
+	if (pid != 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return pid;
+	}
+	reset_signals();
+	setsid();
+	die_with_parent(p);
+	if (p->state.cgroup.n)
+		cgroup_join(&p->cgroups, p->state.cgroup, c->spec->name);
+	take_stdio(-1, -1);
+	if (p->mount_namespace && !enter_container(c))
+		_exit(126);
+	run_program(c, command, -1);
+}

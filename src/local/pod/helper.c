@@ -1,0 +1,35 @@
+/* Programs that run beside a container, for a bounded time. */
+#include "local/pod/internal.h"
+
+#include <signal.h>
+
+bool helper_start(struct helper *h, struct container *c, const pod_strs *command, msec deadline)
+{
+	pid_t pid = child_helper(c, command);
+
+	*h = (struct helper){ .pid = pid > 0 ? pid : 0, .deadline = deadline };
+	return pid > 0;
+}
+
+void helper_kill(struct helper *h)
+{
+	if (h->pid <= 0)
+		return;
+	kill(-h->pid, SIGKILL);
+	kill(h->pid, SIGKILL);
+	/* It is waited for as any orphan. */
+	h->pid = 0;
+	h->done = true;
+}
+
+void helper_step(struct helper *h, struct pod *p, msec now)
+{
+	if (h->pid <= 0)
+		return;
+	if (now < h->deadline) {
+		pod_wake_at(p, h->deadline);
+		return;
+	}
+	h->timed_out = true;
+	helper_kill(h);
+}

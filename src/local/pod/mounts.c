@@ -1,0 +1,354 @@
+#include "local/pod/mounts.h"
+
+#include "base/buf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MIRROR_MAX = 4096, PLACES_MAX = 2 * MOUNTS_MAX, PATH_TEXT = PATH_MAX };
+
+/* Of /dev, what containers have, and accelerators. */
+static const char *const dev_names[] = { "null", "zero", "full",   "random", "urandom", "tty",        "ptmx",
+	                                 "pts",  "shm",  "mqueue", "fd",     "stdin",   "stdout",     "stderr",
+	                                 "fuse", "kvm",  "net",    "dri",    "kfd",     "infiniband", "hugepages" };
+static const char *const dev_prefixes[] = { "nvidia", "accel", "davinci", "hisi", "vfio", "mlu", "gaudi" };
+
+bool mounts_unshare(struct err *e)
+{
+	if (unshare(CLONE_NEWNS) != 0)
+		return err_set(e, ERR_IO, "no mount namespace: %s", strerror(errno));
+	/* What is mounted outside later is seen inside, not the other way round. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
+		return err_set(e, ERR_IO, "mounts cannot be made private: %s", strerror(errno));
+	return true;
+}
+
+bool mounts_proc(struct err *e)
+{
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+		return err_set(e, ERR_IO, "/proc of the pod cannot be mounted: %s", strerror(errno));
+	return true;
+}
+
+static bool in_dev(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(dev_names); i++)
+		if (str_eqc(str_c(name), dev_names[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(dev_prefixes); i++)
+		if (str_has_prefix(str_c(name), str_c(dev_prefixes[i])))
+			return true;
+	return false;
+}
+
+static bool make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool copy_link(int from, const char *name, int to)
+{
+	char text[PATH_TEXT];
+	ssize_t n = readlinkat(from, name, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return false;
+	text[n] = 0;
+	return symlinkat(text, to, name) == 0;
+}
+
+static bool make_file_at(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* One entry of a mirrored folder. What cannot be bound (it vanished, or nobody may see it) is left out. */
+static void mirror_entry(int from, const char *name, int to)
+{
+	struct stat st;
+	int tree;
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return;
+	if (S_ISLNK(st.st_mode)) {
+		copy_link(from, name, to);
+		return;
+	}
+	tree = open_tree(from, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+	if (tree < 0)
+		return;
+	if (S_ISDIR(st.st_mode) ? mkdirat(to, name, 0755) == 0 : make_file_at(to, name))
+		if (move_mount(tree, "", to, name, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+			unlinkat(to, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+	close(tree);
+}
+
+static bool fill_mirror(const char *folder, int from, int to, bool (*wanted)(const char *), struct err *e)
+{
+	int copy = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *d;
+	size_t n = 0;
+
+	if (!dir)
+		return err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
+	while ((d = readdir(dir)) && n <= MIRROR_MAX) {
+		struct str name = str_c(d->d_name);
+
+		if (str_eqc(name, ".") || str_eqc(name, "..") || (wanted && !wanted(d->d_name)))
+			continue;
+		mirror_entry(from, d->d_name, to);
+		n++;
+	}
+	closedir(dir);
+	if (n > MIRROR_MAX)
+		return err_set(e, ERR_LIMIT, "%s has more than %d entries: make the mount point there yourself", folder,
+		               MIRROR_MAX);
+	return true;
+}
+
+/* A tmpfs that is mounted nowhere yet; -1. */
+static int new_tmpfs(unsigned mode)
+{
+	char text[16];
+	int mnt = -1, fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+
+	if (fs < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%o", mode);
+	if (fsconfig(fs, FSCONFIG_SET_STRING, "mode", text, 0) == 0 &&
+	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		mnt = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
+	close(fs);
+	return mnt;
+}
+
+/* Mounts MNT over FOLDER; if that is the root, it becomes ours. */
+static bool cover(int mnt, const char *folder, struct err *e)
+{
+	if (move_mount(mnt, "", AT_FDCWD, folder, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		return err_set(e, ERR_IO, "%s cannot be covered: %s", folder, strerror(errno));
+	if (str_eqc(str_c(folder), "/") && (fchdir(mnt) != 0 || chroot(".") != 0 || chdir("/") != 0))
+		return err_set(e, ERR_IO, "the new root cannot be entered: %s", strerror(errno));
+	return true;
+}
+
+/* FOLDER is covered first and filled then: all goes by descriptors, so that no other place is needed for it. */
+static bool mirror(const char *folder, bool (*wanted)(const char *), struct err *e)
+{
+	int from = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1;
+	struct stat st;
+	bool well;
+
+	if (from < 0 || fstat(from, &st) != 0)
+		well = err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
+	else if ((to = new_tmpfs((unsigned)st.st_mode & 07777)) < 0)
+		well = err_set(e, ERR_IO, "no tmpfs: %s", strerror(errno));
+	else
+		well = cover(to, folder, e) && fill_mirror(folder, from, to, wanted, e);
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	return well;
+}
+
+bool mounts_dev(bool shm, struct err *e)
+{
+	if (!mirror("/dev", in_dev, e))
+		return false;
+	make_file("/dev/termination-log");
+	mkdir("/dev/shm", 01777);
+	if (shm && mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
+		return err_set(e, ERR_IO, "no /dev/shm: %s", strerror(errno));
+	return true;
+}
+
+bool mounts_add(struct mount_plan *p, const char *from, struct str target, bool read_only, bool ours, struct err *e)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+	struct mount_plan_item *item = &p->v[p->n];
+	struct stat st;
+
+	if (p->n == MOUNTS_MAX)
+		return err_set(e, ERR_LIMIT, "more than %d mounts", MOUNTS_MAX);
+	item->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	if (item->tree < 0 || fstat(item->tree, &st) != 0)
+		return err_set(e, ERR_IO, "%s: %s", from, strerror(errno));
+	if (read_only && mount_setattr(item->tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) != 0)
+		return err_set(e, ERR_IO, "%s cannot be made read-only: %s", from, strerror(errno));
+	while (target.n > 1 && target.p[target.n - 1] == '/')
+		target.n--;
+	item->dir = S_ISDIR(st.st_mode);
+	item->ours = ours && !read_only;
+	item->target = target;
+	p->n++;
+	return true;
+}
+
+/* Where points may be made: by their real paths. */
+struct places {
+	struct place {
+		char path[PATH_TEXT];
+		bool ours;
+		bool alone; /* says nothing of what is below */
+	} v[PLACES_MAX];
+	size_t n;
+};
+
+static void place_add(struct places *p, const char *path, bool ours, bool alone)
+{
+	struct place *new = &p->v[p->n];
+
+	ASSERT(p->n < PLACES_MAX);
+	snprintf(new->path, sizeof(new->path), "%s", path);
+	new->ours = ours;
+	new->alone = alone;
+	p->n++;
+}
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	return n == 1 || (strncmp(path, top, n) == 0 && (path[n] == '/' || path[n] == 0));
+}
+
+/* The deepest place that says something of PATH; of equals the latest. */
+static bool is_ours(const struct places *p, const char *path)
+{
+	size_t most = 0;
+	bool ours = false;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct place *q = &p->v[i];
+		size_t n = strlen(q->path);
+
+		if (n < most || (q->alone ? strcmp(q->path, path) != 0 : !is_below(path, q->path)))
+			continue;
+		most = n;
+		ours = q->ours;
+	}
+	return ours;
+}
+
+/* The part of PATH that exists is cut to *UP_TO bytes. */
+static bool nearest(const char *path, char real[static PATH_TEXT], size_t *up_to)
+{
+	char cut[PATH_TEXT];
+
+	*up_to = strlen(path);
+	for (;;) {
+		snprintf(cut, sizeof(cut), "%.*s", (int)*up_to, *up_to ? path : "/");
+		if (realpath(*up_to ? cut : "/", real))
+			return true;
+		if (errno != ENOENT || *up_to == 0)
+			return false;
+		while (*up_to > 0 && path[--*up_to] != '/')
+			;
+	}
+}
+
+/* Makes REST ("/a/b") below the folder REAL. */
+static bool make_rest(struct places *places, char real[static PATH_TEXT], const char *rest, bool dir, struct err *e)
+{
+	struct str left = str_c(rest), part;
+
+	while (str_next(&left, '/', &part)) {
+		size_t n = strlen(real);
+		bool last = str_empty(str_trim(left));
+
+		if (str_empty(part))
+			continue;
+		if (snprintf(real + n, PATH_TEXT - n, "%s%.*s", n > 1 ? "/" : "", STR_F(part)) >= (int)(PATH_TEXT - n))
+			return err_set(e, ERR_LIMIT, "the path is too long");
+		if (last && !dir ? !make_file(real) : mkdir(real, 0755) != 0 && errno != EEXIST)
+			return err_set(e, ERR_IO, "%s: %s", real, strerror(errno));
+		place_add(places, real, true, false);
+	}
+	return true;
+}
+
+static bool make_point(struct places *places, const char *target, bool dir, char real[static PATH_TEXT], struct err *e)
+{
+	struct stat st;
+	size_t up_to;
+
+	if (!nearest(target, real, &up_to) || stat(real, &st) != 0)
+		return err_set(e, ERR_IO, "%s: %s", target, strerror(errno));
+	if (target[up_to] == 0) {
+		if (S_ISDIR(st.st_mode) != dir)
+			return err_set(e, ERR_INVALID, "%s is %s, and what is mounted there is %s", target,
+			               dir ? "a file" : "a folder", dir ? "a folder" : "a file");
+		return true;
+	}
+	if (!S_ISDIR(st.st_mode))
+		return err_set(e, ERR_INVALID, "%s is not a folder", real);
+	if (!is_ours(places, real)) {
+		if (!mirror(real, NULL, e))
+			return false;
+		place_add(places, real, true, true);
+	}
+	return make_rest(places, real, target + up_to, dir, e);
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct mount_plan_item *x = a, *y = b;
+
+	return str_cmp(x->target, y->target);
+}
+
+/* A tree of another's has no devices and processes of its own. */
+static bool enter_rootfs(struct mount_plan *p, struct err *e)
+{
+	static const char *const taken[] = { "/proc", "/sys", "/dev" };
+	bool well;
+	int tree;
+
+	for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+		if (!mounts_add(p, taken[i], str_c(taken[i]), false, false, e))
+			return false;
+	tree = open_tree(AT_FDCWD, p->rootfs.p, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	if (tree < 0)
+		return err_set(e, ERR_IO, "%s: %s", p->rootfs.p, strerror(errno));
+	well = cover(tree, "/", e);
+	close(tree);
+	return well;
+}
+
+bool mounts_apply(struct mount_plan *p, struct err *e)
+{
+	CLEANUP(freep) struct places *places = xcalloc(1, sizeof(*places));
+	char real[PATH_TEXT], text[PATH_TEXT];
+
+	if (p->rootfs.n && !enter_rootfs(p, e))
+		return false;
+	qsort(p->v, p->n, sizeof(p->v[0]), by_target);
+	for (size_t i = 0; i < p->n; i++) {
+		struct mount_plan_item *item = &p->v[i];
+
+		snprintf(text, sizeof(text), "%.*s", STR_F(item->target));
+		if (!make_point(places, text, item->dir, real, e))
+			return err_wrap(e, "mount point %s", text);
+		if (move_mount(item->tree, "", AT_FDCWD, real, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+			return err_set(e, ERR_IO, "%s: %s", text, strerror(errno));
+		close(item->tree);
+		place_add(places, real, item->ours, false);
+	}
+	return true;
+}

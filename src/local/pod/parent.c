@@ -1,0 +1,242 @@
+/* The pod's parent process: its life from the first state to the last. */
+#include "local/pod/internal.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "local/pod/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATE_MAX = 4 << 20, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
+
+void pod_wake(struct pod *p)
+{
+	loop_timer_set(p->timer, 0);
+}
+
+void pod_changed(struct pod *p)
+{
+	p->dirty = true;
+	pod_wake(p);
+}
+
+void pod_note(void *pod, const char *text)
+{
+	struct pod *p = pod;
+
+	for (size_t i = 0; i < p->state.notes.n; i++)
+		if (str_eqc(p->state.notes.v[i], text))
+			return;
+	if (p->state.notes.n == NOTES_MAX)
+		return;
+	*vec_push(&p->arena, &p->state.notes) = arena_str(&p->arena, str_c(text));
+	p->dirty = true;
+}
+
+/* Replaced as a whole. A full disk does not stop the pod: the next change tries again. */
+static void write_state(struct pod *p)
+{
+	struct buf text = BUF_INIT(STATE_MAX);
+	bool well = false;
+	int fd;
+
+	pod_state_write(&p->state, &text);
+	fd = open("state.json.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		well = !text.overflow && write(fd, text.p, text.n) == (ssize_t)text.n;
+		close(fd);
+		well = well && rename("state.json.new", "state.json") == 0;
+	}
+	if (!well)
+		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(errno));
+	p->dirty = !well;
+	if (!well)
+		pod_wake_at(p, loop_now(p->loop) + SECONDS(1));
+	buf_release(&text);
+}
+
+static void check_deadline(struct pod *p, msec now)
+{
+	if (!p->spec.deadline || p->stopping)
+		return;
+	if (now < p->began + p->spec.deadline) {
+		pod_wake_at(p, p->began + p->spec.deadline);
+		return;
+	}
+	p->state.failed = true;
+	p->state.reason = STR("DeadlineExceeded");
+	p->state.message = STR("Pod was active on the node longer than the specified deadline");
+	stop_begin(p, p->spec.grace);
+}
+
+static void pod_step(void *cookie)
+{
+	struct pod *p = cookie;
+	msec now = loop_now(p->loop);
+
+	p->next = NEVER;
+	pod_reap_children(p);
+	for (size_t i = 0; i < p->spec.containers.n; i++)
+		container_step(&p->containers[i], now);
+	check_deadline(p, now);
+	if (!p->draining)
+		run_step(p, now);
+	if (p->draining)
+		stop_step(p, now);
+	for (size_t i = 0; i < p->spec.containers.n; i++)
+		probes_step(&p->containers[i], now);
+	if (run_is_over(p)) {
+		loop_stop(p->loop);
+		return;
+	}
+	if (p->dirty)
+		write_state(p);
+	if (p->next != NEVER)
+		loop_timer_set(p->timer, MAX(p->next - loop_now(p->loop), (msec)0));
+}
+
+/* Seconds in the file `grace`, as milliseconds; the spec's if it says nothing else. */
+static int64_t asked_grace(struct pod *p, bool *ret_asked)
+{
+	struct arena a = ARENA_INIT;
+	struct str text;
+	int64_t seconds = -1;
+
+	*ret_asked = file_read(&text, "grace", &a, NULL) == FILE_READ;
+	if (*ret_asked && !str_int(str_trim(text), &seconds))
+		seconds = -1;
+	arena_release(&a);
+	return seconds >= 0 && seconds < INT32_MAX ? SECONDS(seconds) : p->spec.grace;
+}
+
+static void on_signal(void *cookie, int signum)
+{
+	struct pod *p = cookie;
+	bool asked;
+
+	if (signum != SIGCHLD)
+		stop_begin(p, asked_grace(p, &asked));
+	pod_wake(p);
+}
+
+static void begin_state(struct pod *p)
+{
+	struct pod_state *s = &p->state;
+	struct process_stat st;
+	char boot[BOOT_ID];
+
+	/* /proc is still that of the one who started us. */
+	if (process_stat(&st, "self")) {
+		s->pid = st.pid;
+		s->pid_start = st.start;
+	}
+	process_boot(boot);
+	s->boot = arena_str(&p->arena, str_c(boot));
+	s->own_pids = getpid() == 1;
+	s->cgroup = p->spec.cgroup;
+	s->started = clock_now(p->clock);
+	p->containers = arena_array(&p->arena, struct container, p->spec.containers.n);
+	for (size_t i = 0; i < p->spec.containers.n; i++) {
+		const struct pod_container *c = &p->spec.containers.v[i];
+
+		*vec_push(&p->arena, &s->containers) = (struct pod_container_state){
+			.name = c->name,
+			.image = c->image,
+			.init = c->init,
+			.sidecar = c->sidecar,
+			.now = { .reason = STR("PodInitializing") },
+		};
+	}
+	for (size_t i = 0; i < p->spec.containers.n; i++) {
+		struct container *c = &p->containers[i];
+
+		*c = (struct container){ .pod = p, .spec = &p->spec.containers.v[i], .state = &s->containers.v[i] };
+		for (int k = 0; k < CONTAINER_FDS; k++)
+			c->fds[k] = (struct container_fd){ .c = c, .fd = -1 };
+		probes_arm(c);
+	}
+}
+
+/* Everything that is still there of it, and the groups. */
+static void clear_up(struct pod *p)
+{
+	struct timespec moment = { .tv_nsec = 5000000 };
+
+	if (p->state.own_pids)
+		kill(-1, SIGKILL);
+	for (int i = 0; i < REMOVE_ROUNDS; i++) {
+		pod_reap_children(p);
+		if (cgroup_remove(&p->cgroups, p->state.cgroup) && waitpid(-1, NULL, WNOHANG) != 0)
+			break;
+		nanosleep(&moment, NULL);
+	}
+}
+
+static void run(struct pod *p)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGCHLD };
+	struct loop_signal *handlers[ARRAY_LEN(signals)];
+	bool asked;
+	int64_t grace;
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		handlers[i] = loop_signal_new(p->loop, signals[i], on_signal, p);
+	p->began = loop_now(p->loop);
+	/* Whoever wanted it to stop before we could hear it has left word. */
+	grace = asked_grace(p, &asked);
+	if (asked)
+		stop_begin(p, grace);
+	pod_changed(p);
+	loop_run(p->loop);
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		loop_signal_free(handlers[i]);
+}
+
+static bool live(struct pod *p, struct err *e)
+{
+	bool well;
+
+	begin_state(p);
+	well = pod_set_up(p, e);
+	if (well) {
+		write_state(p);
+		run(p);
+	} else {
+		p->state.failed = true;
+		p->state.reason = STR("FailedCreatePodSandBox");
+		p->state.message = arena_str(&p->arena, str_c(err_msg(e)));
+	}
+	clear_up(p);
+	p->state.life = POD_ENDED;
+	p->state.ended = clock_now(p->clock);
+	write_state(p);
+	return well;
+}
+
+int pod_main(const char *folder)
+{
+	struct pod p = { .clock = &clock_wall };
+	struct err e = ERR_INIT;
+	bool well;
+
+	umask(022);
+	well = chdir(folder) == 0 || err_set(&e, ERR_IO, "%s: %s", folder, strerror(errno));
+	well = well && pod_spec_read(&p.spec, ".", &p.arena, &e);
+	if (well) {
+		p.loop = loop_new();
+		p.timer = loop_timer_new(p.loop, pod_step, &p);
+		well = live(&p, &e);
+		loop_timer_free(p.timer);
+		loop_free(p.loop);
+	}
+	if (!well)
+		log_error(NO_FIELDS, "pod %s: %s", folder, err_msg(&e));
+	err_release(&e);
+	arena_release(&p.arena);
+	return well ? 0 : 1;
+}

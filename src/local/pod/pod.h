@@ -1,0 +1,238 @@
+/*
+ * A pod as processes. Whoever runs pods writes a folder and starts `dljob pod FOLDER`; that process is the pod's
+ * parent: it makes the namespaces, runs the init containers in order and then the others, keeps their logs, probes
+ * them, restarts them by the pod's policy, stops them, and writes what happened into the folder. It needs nobody
+ * for that: the one who started it may be killed and come back, and finds everything in the folder.
+ *
+ *   FOLDER/spec.json    struct pod_spec, written by pod_prepare() before the start
+ *   FOLDER/state.json   struct pod_state, replaced as a whole (rename) at each change
+ *   FOLDER/logs/NAME/N.log     what a container wrote, N its number of restarts; lines as the kubelet writes them:
+ *                       2026-01-02T03:04:05.678901234Z stdout F text
+ *                       N.log.1 is the part before it (rotated), N.log.2 older still
+ *   FOLDER/hosts        if it is there, bind-mounted as /etc/hosts; may be rewritten in place at any time
+ *   FOLDER/resolv.conf  the same for /etc/resolv.conf
+ *   FOLDER/volumes/NAME/   emptyDir, configMap, secret and downwardAPI volumes
+ *   FOLDER/grace        seconds, in place of the spec's grace period; read at each SIGTERM (pod_stop() writes it)
+ *
+ * SIGTERM to the parent: stop all (SIGTERM to each container, SIGKILL after `grace`), write the last state, exit 0.
+ * A further SIGTERM can only shorten the time. SIGKILL of the parent ends everything: it is init of the pod's PID
+ * namespace, or (where there is none) its containers die with it (PR_SET_PDEATHSIG) and pod_reap() kills the rest.
+ */
+#ifndef LOCAL_POD_POD_H
+#define LOCAL_POD_POD_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <sys/types.h>
+#include <yyjson.h>
+
+struct pod_env {
+	struct str name, value;
+};
+typedef VEC(struct str) pod_strs;
+typedef VEC(struct pod_env) pod_envs;
+
+enum pod_probe_kind { POD_PROBE_NONE, POD_PROBE_EXEC, POD_PROBE_HTTP, POD_PROBE_TCP };
+struct pod_probe {
+	enum pod_probe_kind kind;
+	pod_strs command;
+	struct str host, path; /* host empty: the pod's own address */
+	int64_t port;
+	pod_envs headers;
+	int64_t initial_delay, period, timeout; /* milliseconds */
+	int64_t success, failure;               /* thresholds */
+	int64_t grace;                          /* milliseconds; -1: the pod's */
+};
+
+struct pod_mount {
+	struct str volume, path, sub_path;
+	bool read_only;
+};
+
+struct pod_container {
+	struct str name, image;
+	bool init;    /* runs to its end before the next one is started … */
+	bool sidecar; /* … but for this one, which goes on beside the others and is stopped last */
+	pod_strs command;
+	pod_envs env; /* all of it: nothing is inherited */
+	struct str cwd;
+	struct str rootfs; /* a directory tree to run in; empty: the machine's own */
+	VEC(struct pod_mount) mounts;
+	struct pod_probe startup, readiness, liveness;
+	pod_strs pre_stop;
+	struct str termination_path;
+	bool termination_logs; /* FallbackToLogsOnError */
+	int64_t cpu_milli;     /* limit in thousandths of a core; 0: none */
+	int64_t cpu_request;   /* weight; 0: none */
+	int64_t memory;        /* limit in bytes; 0: none */
+	int64_t uid, gid;      /* -1: as the parent */
+};
+
+enum pod_volume_kind { POD_VOLUME_OWN, POD_VOLUME_MEMORY, POD_VOLUME_HOST };
+/* hostPath.type */
+enum pod_host_kind {
+	POD_HOST_ANY, /* must be there */
+	POD_HOST_DIR,
+	POD_HOST_DIR_CREATE,
+	POD_HOST_FILE,
+	POD_HOST_FILE_CREATE,
+};
+/* Only on its way into the folder: not in spec.json. */
+struct pod_file {
+	struct str path, data;
+	unsigned mode;
+};
+struct pod_volume {
+	struct str name;
+	enum pod_volume_kind kind;
+	struct str path; /* HOST: where */
+	enum pod_host_kind host;
+	int64_t size;   /* MEMORY: bytes; 0: no limit of its own */
+	bool read_only; /* configMap, secret, downwardAPI */
+	VEC(struct pod_file) files;
+};
+
+enum pod_restart { POD_RESTART_ALWAYS, POD_RESTART_ON_FAILURE, POD_RESTART_NEVER };
+struct pod_spec {
+	struct str name, ns, uid;
+	struct str hostname;                  /* empty: the machine's */
+	struct str pod_ip;                    /* for probes; empty: 127.0.0.1 */
+	VEC(struct pod_container) containers; /* the init ones first, in their order */
+	VEC(struct pod_volume) volumes;
+	enum pod_restart restart;
+	int64_t grace;    /* milliseconds */
+	int64_t deadline; /* activeDeadlineSeconds, in milliseconds; 0: none */
+	/* How it runs here. */
+	struct str network;                                 /* a network namespace to join, as a path; empty: none */
+	bool pid_namespace, mount_namespace, ipc_namespace; /* wanted; UTS comes with hostname */
+	bool strict;       /* what is wanted and cannot be had ends the pod; else it is noted in the state */
+	struct str cgroup; /* of its own, below the root of each hierarchy ("dljob/UID"); empty: none */
+	int64_t log_bytes; /* of one file; 0: 10 MiB */
+	int64_t log_files; /* 0: 5 */
+	int64_t backoff;   /* first delay between restarts in milliseconds, doubled up to 30 times; 0: 10 s */
+};
+
+enum pod_run { POD_WAITING, POD_RUNNING, POD_TERMINATED };
+/* One run of a container, as ContainerState has it. */
+struct pod_container_run {
+	enum pod_run run;
+	struct str reason, message;
+	int64_t exit_code, signal;
+	msec started, finished;
+};
+struct pod_container_state {
+	struct str name, image;
+	bool init, sidecar;
+	int64_t restarts;
+	bool ready, started;                /* as in ContainerStatus */
+	struct pod_container_run now, last; /* last.run is WAITING if there was none before */
+	int64_t pid, pid_start;             /* while it runs: as the parent sees it, with the field of /proc/PID/stat */
+	int64_t log_dropped;                /* lines that could not be written */
+	struct str problem;                 /* what a probe said last, if it was bad */
+	int64_t problems;                   /* how often */
+};
+
+enum pod_life { POD_ALIVE, POD_STOPPING, POD_ENDED };
+struct pod_state {
+	enum pod_life life;
+	int64_t pid, pid_start; /* of the parent, as the one who started it sees it */
+	struct str boot;        /* of the machine: a pid means nothing in another one */
+	bool own_pids;          /* it has a PID namespace: killing the parent kills all */
+	struct str cgroup;
+	msec started, ended;
+	struct str reason, message; /* of the pod, as DeadlineExceeded */
+	bool failed;                /* whatever the containers say */
+	VEC(struct pod_container_state) containers;
+	pod_strs notes; /* what was wanted and could not be had, for people */
+};
+
+/* --- Made from a Kubernetes pod ------------------------------------------------------------------------------ */
+
+/* A tree that stands for an image. */
+struct pod_image {
+	struct str dir;
+	pod_strs entrypoint, cmd;
+	pod_envs env;
+	struct str cwd;
+};
+struct pod_from_options {
+	/* The object (JSON tree of a ConfigMap or Secret), which must live as long as the spec; NULL: there is none. */
+	yyjson_val *(*config_map)(void *cookie, struct str name);
+	yyjson_val *(*secret)(void *cookie, struct str name);
+	/* The directory that was given for a volume of that name; NULL: none. */
+	const char *(*volume)(void *cookie, struct str name);
+	/* Is there a tree for that image? */
+	bool (*image)(void *cookie, struct str image, struct pod_image *ret);
+	void *cookie; /* each of them may be NULL: there is nothing */
+	const char *const
+		*env; /* "NAME=value" that every container has unless it says otherwise: PATH, HOME …; may be NULL */
+	struct str cwd; /* where neither the container nor its image says; empty: / */
+	struct str node, host_ip, pod_ip;
+	int64_t cpu_milli, memory; /* of the machine: for resourceFieldRef without a limit */
+};
+/* Why a pod cannot run, as a container's waiting state has it. */
+struct pod_refusal {
+	const char *reason;   /* CreateContainerConfigError, InvalidImageName …; NULL: the pod can run */
+	struct str container; /* empty: the whole pod */
+	bool retry;           /* something is missing that may come */
+};
+/* POD is the whole object. RET and everything in it lives in A, but for texts of the options. Namespaces, cgroup and
+   network are left for the caller to set. False, with *WHY and *E that names the field and the remedy. */
+bool pod_from(struct pod_spec *ret, yyjson_val *pod, const struct pod_from_options *o, struct arena *a,
+              struct pod_refusal *why, struct err *e);
+
+/* Kubernetes' $(VAR): $$ is $, what LOOKUP does not know (returns false) is kept. */
+typedef bool (*pod_lookup_fn)(void *cookie, struct str name, struct str *ret);
+struct str pod_expand(struct arena *a, struct str text, pod_lookup_fn lookup, void *cookie);
+/* "500m", "1Gi", "2e3", 4: in thousandths, rounded up. False if it is no quantity, or too large. */
+bool pod_quantity(yyjson_val *v, int64_t *ret_milli);
+
+/* --- The folder ---------------------------------------------------------------------------------------------- */
+
+/* Makes FOLDER (its parent must be there) with everything that the parent process needs. */
+bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e);
+bool pod_spec_read(struct pod_spec *ret, const char *folder, struct arena *a, struct err *e);
+void pod_spec_write(const struct pod_spec *s, struct buf *out);
+/* FILE_MISSING: the parent has not written one yet. */
+bool pod_state_read(struct pod_state *ret, bool *ret_missing, const char *folder, struct arena *a, struct err *e);
+bool pod_state_parse(struct pod_state *ret, struct str text, struct arena *a, struct err *e);
+void pod_state_write(const struct pod_state *s, struct buf *out);
+
+/* The `status` of a Kubernetes pod. S NULL: not started yet. */
+struct pod_status_options {
+	struct str pod_ip, host_ip;
+	msec scheduled; /* PodScheduled since; 0: the start */
+};
+yyjson_mut_val *pod_status(yyjson_mut_doc *doc, const struct pod_spec *spec, const struct pod_state *s,
+                           const struct pod_status_options *o);
+
+/* --- The process --------------------------------------------------------------------------------------------- */
+
+struct pod_start_options {
+	const char *exe; /* NULL: /proc/self/exe */
+	bool tied;       /* the pod is killed when the thread that started it ends */
+};
+/* Starts `EXE pod FOLDER` in a session of its own, and in a PID namespace if the spec wants one. *RET is a child of
+   the caller, who waits for it. O may be NULL. What is wrong with the parent itself stands in FOLDER/parent.log. */
+bool pod_start(const char *folder, const struct pod_start_options *o, pid_t *ret, struct err *e);
+/* The parent process: the whole of `dljob pod FOLDER`. Returns its exit status. */
+int pod_main(const char *folder);
+
+enum pod_found {
+	POD_FOUND_NOTHING, /* no state: never started, or died before it wrote one */
+	POD_FOUND_ALIVE,
+	POD_FOUND_ENDED, /* as it should */
+	POD_FOUND_DIED,  /* somebody killed the parent: call pod_reap() */
+};
+/* Looks at FOLDER. FAILED with *E as false: the state cannot be read. *RET_PID is the parent's if it lives. */
+bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct err *e);
+/* SIGTERM to the parent, with GRACE milliseconds (-1: the spec's). Well if there is none any more. */
+bool pod_stop(const char *folder, int64_t grace, struct err *e);
+/* Kills what is left of a pod whose parent died (or lives: it is killed first), removes its cgroups, and writes the
+   last state: what ran has ended with 137. Well to call again. */
+bool pod_reap(const char *folder, const struct clock *clock, struct err *e);
+
+#endif
