@@ -1,0 +1,274 @@
+#include "local/store/store_cluster.h"
+
+#include "base/json.h"
+#include "cluster/decode.h"
+#include "cluster/inbox.h"
+
+enum { OPTIONS_MAX = 4096 };
+
+/* One watch of the store. */
+struct feed {
+	struct store_cluster *cluster;
+	enum resource resource;
+	struct str kind; /* RES_JOB: its id; owned */
+	const struct store_type *type;
+	struct store_watch *watch;
+	struct feed *next;
+};
+
+struct store_cluster {
+	struct cluster cluster; /* first: a pointer to it is a pointer to this */
+	struct store_cluster_config config;
+	struct inbox inbox;
+	struct feed *feeds;
+};
+
+static void push(struct feed *f, enum cluster_event_type type, struct str text)
+{
+	struct store_cluster *c = f->cluster;
+	struct inbox_batch *b = inbox_begin(&c->inbox);
+	yyjson_doc *doc CLEANUP(json_docp) = text.n ? yyjson_read(text.p, text.n, 0) : NULL;
+	struct object object = { 0 };
+	struct cluster_event *ev;
+
+	/* What the store keeps has a name; an object that says otherwise is nothing that the operator could use. */
+	if (!text.n || inbox_object(b, &object, f->resource, f->kind, yyjson_doc_get_root(doc), NULL)) {
+		ev = inbox_push(&c->inbox, b);
+		ev->type = type;
+		ev->resource = f->resource;
+		ev->kind = arena_str(&b->arena, f->kind);
+		ev->object = object;
+	}
+	inbox_end(&c->inbox, b);
+	if (c->config.wake)
+		c->config.wake(c->config.cookie);
+}
+
+static void changed(void *cookie, const struct store_event *ev)
+{
+	push(cookie, ev->change == STORE_DELETED ? EVENT_GONE : EVENT_PUT, ev->object);
+}
+
+static void feed_free(struct feed *f)
+{
+	store_watch_free(f->watch);
+	free((char *)(uintptr_t)f->kind.p);
+	free(f);
+}
+
+static bool add_feed(struct store_cluster *c, enum resource resource, struct str kind, const struct store_type *type,
+                     struct err *e)
+{
+	struct feed *f = xcalloc(1, sizeof(*f));
+	bool ours = resource == RES_POD || resource == RES_SERVICE;
+
+	*f = (struct feed){ .cluster = c, .resource = resource, .type = type };
+	f->kind = (struct str){ xstrndup(str_text(kind), kind.n), kind.n };
+	push(f, EVENT_SYNC, STR_NONE);
+	f->watch = store_watch_new(c->config.store,
+	                           &(struct store_watch_config){ .type = type,
+	                                                         .label_selector = ours ? STR(LABEL_UID) : STR_NONE,
+	                                                         .event = changed,
+	                                                         .cookie = f },
+	                           e);
+	if (!f->watch) {
+		feed_free(f);
+		return false;
+	}
+	push(f, EVENT_SYNCED, STR_NONE);
+	f->next = c->feeds;
+	c->feeds = f;
+	return true;
+}
+
+/* Requests */
+
+static struct str plural_of(enum resource r)
+{
+	switch (r) {
+	case RES_POD:
+		return STR("pods");
+	case RES_SERVICE:
+		return STR("services");
+	case RES_NODE:
+		return STR("nodes");
+	case RES_JOB:
+	case RES_COUNT:
+		break;
+	}
+	BUG("no builtin resource");
+}
+
+static const struct store_type *type_of(const struct store_cluster *c, enum resource r, struct str kind)
+{
+	if (r != RES_JOB)
+		return store_type(c->config.store, STR_NONE, STR("v1"), plural_of(r));
+	for (const struct feed *f = c->feeds; f; f = f->next)
+		if (f->resource == RES_JOB && str_eq(f->kind, kind))
+			return f->type;
+	return NULL;
+}
+
+static void put_delete_options(const struct request *r, struct buf *b)
+{
+	buf_put(b, STR("{\"propagationPolicy\":\"Background\""));
+	if (r->grace >= 0)
+		buf_printf(b, ",\"gracePeriodSeconds\":%d", (int)r->grace);
+	if (!str_empty(r->uid)) {
+		buf_put(b, STR(",\"preconditions\":{\"uid\":"));
+		buf_json_str(b, r->uid);
+		buf_putc(b, '}');
+	}
+	buf_putc(b, '}');
+}
+
+static enum store_verb verb_of(enum verb v)
+{
+	switch (v) {
+	case VERB_GET:
+		return STORE_GET;
+	case VERB_CREATE:
+		return STORE_CREATE;
+	case VERB_DELETE:
+		return STORE_DELETE;
+	case VERB_PATCH:
+	case VERB_PATCH_STATUS:
+		return STORE_PATCH;
+	}
+	BUG("no verb");
+}
+
+static void call(struct store_cluster *c, const struct request *r, const struct store_type *type,
+                 struct store_answer *ret)
+{
+	struct buf options = BUF_INIT(OPTIONS_MAX);
+	struct store_request to = { .verb = verb_of(r->verb),
+		                    .type = type,
+		                    .ns = r->ns,
+		                    .name = r->name,
+		                    .status = r->verb == VERB_PATCH_STATUS,
+		                    .patch = STORE_PATCH_MERGE,
+		                    .body = r->body };
+
+	if (r->verb == VERB_DELETE) {
+		put_delete_options(r, &options);
+		to.body = buf_str(&options);
+	} else if (r->verb == VERB_GET) {
+		to.body = STR_NONE;
+	}
+	store_call(c->config.store, &to, ret);
+	buf_release(&options);
+}
+
+static void answer(struct store_cluster *c, const struct request *r, const struct store_answer *a)
+{
+	struct inbox_batch *b = inbox_begin(&c->inbox);
+	struct cluster_event *ev = inbox_push(&c->inbox, b);
+	struct outcome *o = &ev->outcome;
+	yyjson_doc *doc CLEANUP(json_docp) = a->body.n ? yyjson_read(a->body.p, a->body.n, 0) : NULL;
+	struct err e = ERR_INIT;
+
+	ev->type = EVENT_OUTCOME;
+	ev->resource = r->resource;
+	*o = (struct outcome){ .id = r->id, .code = a->code };
+	if (a->code >= 300)
+		decode_status(o, yyjson_doc_get_root(doc));
+	else if (r->verb != VERB_DELETE &&
+	         !inbox_object(b, &o->object, r->resource, r->kind, yyjson_doc_get_root(doc), &e))
+		*o = (struct outcome){ .id = r->id, .message = str_c(err_msg(&e)) };
+	o->reason = arena_str(&b->arena, o->reason);
+	o->message = arena_str(&b->arena, o->message);
+	err_release(&e);
+	inbox_end(&c->inbox, b);
+	if (c->config.wake)
+		c->config.wake(c->config.cookie);
+}
+
+static void submit(struct cluster *cluster, const struct request *r)
+{
+	struct store_cluster *c = (struct store_cluster *)(void *)cluster;
+	const struct store_type *type = type_of(c, r->resource, r->kind);
+	struct store_answer a = { .code = 404, .body = BUF_INIT(OPTIONS_MAX) };
+
+	if (type)
+		call(c, r, type, &a);
+	else
+		buf_put(&a.body,
+		        STR("{\"kind\":\"Status\",\"reason\":\"NotFound\",\"message\":\"the kind is not served\"}"));
+	answer(c, r, &a);
+	store_answer_release(&a);
+}
+
+static bool next(struct cluster *cluster, struct cluster_event *ret)
+{
+	return inbox_next(&((struct store_cluster *)(void *)cluster)->inbox, ret);
+}
+
+static const struct cluster_ops ops = { submit, next };
+
+struct cluster *store_cluster_new(const struct store_cluster_config *config, struct err *e)
+{
+	struct store_cluster *c = xcalloc(1, sizeof(*c));
+
+	c->cluster.ops = &ops;
+	c->config = *config;
+	inbox_init(&c->inbox);
+	for (enum resource r = RES_POD; r <= RES_NODE; r++) {
+		if (r == RES_NODE && !config->nodes)
+			continue;
+		if (!add_feed(c, r, STR_NONE, type_of(c, r, STR_NONE), e)) {
+			store_cluster_free(&c->cluster);
+			return NULL;
+		}
+	}
+	return &c->cluster;
+}
+
+/* The feeds of the jobs. */
+static void drop_kinds(struct store_cluster *c)
+{
+	for (struct feed **at = &c->feeds; *at;) {
+		struct feed *f = *at;
+
+		if (f->resource == RES_JOB) {
+			*at = f->next;
+			feed_free(f);
+		} else {
+			at = &f->next;
+		}
+	}
+}
+
+void store_cluster_free(struct cluster *cluster)
+{
+	struct store_cluster *c = (struct store_cluster *)(void *)cluster;
+
+	if (!c)
+		return;
+	for (struct feed *f = c->feeds, *later; f; f = later) {
+		later = f->next;
+		feed_free(f);
+	}
+	inbox_release(&c->inbox);
+	free(c);
+}
+
+bool store_cluster_set_kinds(struct cluster *cluster, const struct store_kind *kinds, size_t n, struct err *e)
+{
+	struct store_cluster *c = (struct store_cluster *)(void *)cluster;
+
+	drop_kinds(c);
+	for (size_t i = 0; i < n; i++) {
+		const struct store_kind *k = &kinds[i];
+		const struct store_type *t = store_type(c->config.store, k->group, k->version, k->plural);
+
+		if (!t)
+			err_set(e, ERR_INVALID, "kind %.*s: there is no definition of %.*s in %.*s/%.*s", STR_F(k->id),
+			        STR_F(k->plural), STR_F(k->group), STR_F(k->version));
+		if (!t || !add_feed(c, RES_JOB, k->id, t, e)) {
+			drop_kinds(c);
+			return false;
+		}
+	}
+	return true;
+}
