@@ -3,6 +3,7 @@
 #define LOCAL_STORE_TESTING_H
 
 #include "base/json.h"
+#include "base/rng.h"
 #include "local/store/store.h"
 
 struct fixture {

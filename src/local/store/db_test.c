@@ -1,0 +1,432 @@
+/* The file: what was acknowledged is there after any end of the process, and what is no such file is refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "local/store/testing.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct folder {
+	char dir[64], path[96];
+	struct fixture f; /* its store is opened by the tests */
+};
+
+static msec now(void *cookie)
+{
+	return ((struct fixture *)cookie)->now;
+}
+
+static int setup(void **state)
+{
+	struct folder *d = xcalloc(1, sizeof(*d));
+
+	snprintf(d->dir, sizeof(d->dir), "/tmp/store-test-XXXXXX");
+	assert_non_null(mkdtemp(d->dir));
+	snprintf(d->path, sizeof(d->path), "%s/db", d->dir);
+	d->f.now = SECONDS(1800000000);
+	d->f.clock = (struct clock){ now, &d->f };
+	*state = d;
+	return 0;
+}
+
+static void unlink_all(struct folder *d)
+{
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		snprintf(path, sizeof(path), "%s%s", d->path, ends[i]);
+		unlink(path);
+	}
+}
+
+static void end_store(struct folder *d)
+{
+	store_answer_release(&d->f.answer);
+	d->f.answer = (struct store_answer){ 0 };
+	yyjson_doc_free(d->f.doc);
+	d->f.doc = NULL;
+	store_close(d->f.store);
+	d->f.store = NULL;
+}
+
+static int teardown(void **state)
+{
+	struct folder *d = *state;
+
+	end_store(d);
+	unlink_all(d);
+	assert_int_equal(rmdir(d->dir), 0);
+	arena_release(&d->f.arena);
+	free(d);
+	return 0;
+}
+
+static struct store *open_at(struct folder *d, const char *path, struct err *e)
+{
+	return store_open(&(struct store_config){ .path = path, .clock = &d->f.clock, .seed = 1 }, e);
+}
+
+static struct fixture *begin(struct folder *d)
+{
+	struct err e = ERR_INIT;
+
+	d->f.store = open_at(d, d->path, &e);
+	if (!d->f.store)
+		fail_msg("%s", err_msg(&e));
+	return &d->f;
+}
+
+static void what_was_stored_is_there_again(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin(d);
+	const char *uid;
+	uint64_t rv;
+	struct stat st;
+
+	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
+	uid = fmt(f, "%s", said(f, "metadata.uid"));
+	rv = store_version(f->store);
+	assert_int_equal(stat(d->path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	end_store(d);
+	begin(d);
+	assert_true(store_version(f->store) == rv);
+	assert_int_equal(get(f, "widgets", "w"), 200);
+	assert_said(f, "metadata.uid", uid);
+	/* The same seed does not give the same names and UIDs again. */
+	assert_int_equal(delete_one(f, "widgets", "w", NULL), 200);
+	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
+	assert_string_not_equal(said(f, "metadata.uid"), uid);
+	assert_true(f->answer.rv == rv + 2);
+}
+
+static void ignore(void *cookie, const struct store_event *ev)
+{
+	(void)ev;
+	++*(int *)cookie;
+}
+
+static void the_history_ends_with_the_process(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin(d);
+	struct store_watch_config c = { .event = ignore };
+	struct err e = ERR_INIT;
+	int seen = 0;
+
+	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
+	end_store(d);
+	begin(d);
+	c.type = type_named(f, "namespaces");
+	c.cookie = &seen;
+	c.from = store_version(f->store) - 1;
+	assert_null(store_watch_new(f->store, &c, &e));
+	assert_int_equal(e.code, ERR_LIMIT);
+	err_release(&e);
+	c.from++;
+	store_watch_free(store_watch_new(f->store, &c, NULL));
+	assert_int_equal(seen, 0);
+}
+
+static void refused(struct folder *d, enum err_code code, const char *word)
+{
+	struct err e = ERR_INIT;
+
+	assert_null(open_at(d, d->path, &e));
+	assert_int_equal(e.code, code);
+	if (!strstr(err_msg(&e), word))
+		fail_msg("%s", err_msg(&e));
+	err_release(&e);
+}
+
+static void write_file(struct folder *d, off_t at, const char *text, size_t n)
+{
+	int fd = open(d->path, O_WRONLY | O_CREAT, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, text, n, at), n);
+	close(fd);
+}
+
+static void another_file_is_refused(void **state)
+{
+	struct folder *d = *state;
+	char noise[8192];
+	sqlite3 *sql;
+
+	memset(noise, 'x', sizeof(noise));
+	write_file(d, 0, noise, sizeof(noise));
+	refused(d, ERR_INVALID, "dljob local reset");
+	unlink_all(d);
+	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, "CREATE TABLE objects (id INTEGER)", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	refused(d, ERR_INVALID, "dljob local reset");
+	unlink_all(d);
+	begin(d);
+	end_store(d);
+	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	refused(d, ERR_INVALID, "another version");
+	unlink_all(d);
+	begin(d);
+	end_store(d);
+	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, "DROP TABLE owners", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	refused(d, ERR_INVALID, "dljob local reset");
+}
+
+static void a_damaged_file_is_refused(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin(d);
+	char noise[4096];
+
+	memset(noise, 0xff, sizeof(noise));
+	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(create(f, "configmaps", fmt(f, "{\"metadata\":{\"name\":\"c%d\"}}", i)), 201);
+	end_store(d);
+	write_file(d, 3 * 4096, noise, sizeof(noise));
+	refused(d, ERR_INVALID, "dljob local reset");
+	assert_int_equal(truncate(d->path, 2 * 4096), 0);
+	refused(d, ERR_INVALID, "dljob local reset");
+}
+
+static void a_file_has_one_owner(void **state)
+{
+	struct folder *d = *state;
+
+	begin(d);
+	refused(d, ERR_IO, "another process");
+}
+
+static void what_cannot_be_opened_is_said(void **state)
+{
+	struct folder *d = *state;
+	struct err e = ERR_INIT;
+
+	assert_null(open_at(d, "/nowhere/at/all/db", &e));
+	assert_int_equal(e.code, ERR_IO);
+	err_release(&e);
+	assert_null(open_at(d, d->dir, &e));
+	assert_int_equal(e.code, ERR_IO);
+	err_release(&e);
+}
+
+/* SQLite's files with an accident at the N-th write. */
+
+enum accident { NO_ACCIDENT, KILLED, DISK_FULL };
+
+static struct {
+	enum accident accident;
+	long writes_left; /* until it happens */
+} fate;
+
+struct shim {
+	sqlite3_io_methods methods; /* first */
+	const sqlite3_io_methods *real;
+};
+
+static sqlite3_vfs *real_vfs, shim_vfs;
+
+static int shim_write(sqlite3_file *file, const void *data, int n, sqlite3_int64 at)
+{
+	const sqlite3_io_methods *real = ((const struct shim *)(const void *)file->pMethods)->real;
+
+	if (fate.accident == NO_ACCIDENT || --fate.writes_left > 0)
+		return real->xWrite(file, data, n, at);
+	if (fate.accident == DISK_FULL)
+		return SQLITE_FULL;
+	/* In the middle of it. */
+	real->xWrite(file, data, n / 2, at);
+	raise(SIGKILL);
+	return SQLITE_IOERR;
+}
+
+static int shim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+{
+	static struct shim shims[8];
+	static size_t n;
+	int code = real_vfs->xOpen(real_vfs, name, file, flags, ret_flags);
+	size_t i = 0;
+
+	(void)vfs;
+	if (code != SQLITE_OK || !file->pMethods)
+		return code;
+	while (i < n && shims[i].real != file->pMethods)
+		i++;
+	if (i == n) {
+		assert_true(++n <= ARRAY_LEN(shims));
+		shims[i] = (struct shim){ *file->pMethods, file->pMethods };
+		shims[i].methods.xWrite = shim_write;
+	}
+	file->pMethods = &shims[i].methods;
+	return code;
+}
+
+static void use_shim(void)
+{
+	if (real_vfs)
+		return;
+	real_vfs = sqlite3_vfs_find(NULL);
+	shim_vfs = *real_vfs;
+	shim_vfs.zName = "accidents";
+	shim_vfs.xOpen = shim_open;
+	assert_int_equal(sqlite3_vfs_register(&shim_vfs, 1), SQLITE_OK);
+}
+
+/* Works until it is killed, and says each time that something was acknowledged: one line, in one write. */
+_Noreturn static void work(struct folder *d, long writes, int to)
+{
+	struct fixture *f = &d->f;
+	struct rng rng = rng_seed((uint64_t)writes);
+	char line[64];
+
+	fate.accident = KILLED;
+	fate.writes_left = writes;
+	f->store = open_at(d, d->path, NULL);
+	if (!f->store)
+		_exit(1);
+	create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}");
+	for (int i = 0;; i++) {
+		int n = (int)rng_below(&rng, 20), code;
+		const char *name = fmt(f, "c%d", n);
+		char what;
+
+		switch (rng_below(&rng, 3)) {
+		case 0:
+			what = '+';
+			code = create(f, "configmaps",
+			              fmt(f, "{\"metadata\":{\"name\":\"%s\"},\"data\":{\"i\":\"0\"}}", name));
+			break;
+		case 1:
+			what = '~';
+			code = merge_patch(f, "configmaps", name, fmt(f, "{\"data\":{\"i\":\"%d\"}}", i));
+			break;
+		default:
+			what = '-';
+			code = delete_one(f, "configmaps", name, NULL);
+			break;
+		}
+		if (code >= 300)
+			continue;
+		snprintf(line, sizeof(line), "%c %d %d %llu\n", what, n, i,
+		         (unsigned long long)store_version(f->store));
+		if (write(to, line, strlen(line)) < 0)
+			_exit(2);
+	}
+}
+
+struct expected {
+	bool there;
+	int value;
+};
+
+/* Compares what was acknowledged with what is there. One more call may have been done: the one that was cut off. */
+static void check(struct folder *d, FILE *acks)
+{
+	struct expected all[20] = { 0 };
+	unsigned long long rv = 0;
+	struct fixture *f;
+	int n, i, odd = 0;
+	char what;
+
+	while (fscanf(acks, "%c %d %d %llu\n", &what, &n, &i, &rv) == 4)
+		all[n] = (struct expected){ what != '-', what == '~' ? i : 0 };
+	f = begin(d);
+	assert_in_range(store_version(f->store), rv, rv + 2);
+	for (n = 0; n < 20; n++) {
+		bool there = get(f, "configmaps", fmt(f, "c%d", n)) == 200;
+
+		odd += there != all[n].there || (there && strcmp(said(f, "data.i"), fmt(f, "%d", all[n].value)) != 0);
+	}
+	assert_in_range(odd, 0, 1);
+	assert_int_equal(settle(f), NEVER);
+}
+
+static void killed_at_any_write_it_loses_nothing(void **state)
+{
+	struct folder *d = *state;
+
+	use_shim();
+	for (long writes = 1; writes < 400; writes += writes < 40 ? 1 : 37) {
+		int ends[2], status;
+		pid_t child;
+		FILE *acks;
+
+		assert_int_equal(pipe(ends), 0);
+		child = fork();
+		assert_true(child >= 0);
+		if (!child) {
+			close(ends[0]);
+			work(d, writes, ends[1]);
+		}
+		close(ends[1]);
+		acks = fdopen(ends[0], "r");
+		assert_non_null(acks);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		check(d, acks);
+		fclose(acks);
+		end_store(d);
+		unlink_all(d);
+	}
+}
+
+static void a_full_disk_changes_nothing(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f;
+	uint64_t rv;
+
+	use_shim();
+	f = begin(d);
+	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
+	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"a\"}}"), 201);
+	rv = store_version(f->store);
+	fate.accident = DISK_FULL;
+	fate.writes_left = 0;
+	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 500);
+	assert_said(f, "reason", "InternalError");
+	assert_non_null(strstr(said(f, "message"), "full"));
+	assert_int_equal(delete_one(f, "configmaps", "a", NULL), 500);
+	fate.accident = NO_ACCIDENT;
+	assert_true(store_version(f->store) == rv);
+	assert_int_equal(get(f, "configmaps", "a"), 200);
+	assert_int_equal(get(f, "configmaps", "b"), 404);
+	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 201);
+	assert_true(f->answer.rv == rv + 1);
+}
+
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FILE_TEST(what_was_stored_is_there_again),
+		FILE_TEST(the_history_ends_with_the_process),
+		FILE_TEST(another_file_is_refused),
+		FILE_TEST(a_damaged_file_is_refused),
+		FILE_TEST(a_file_has_one_owner),
+		FILE_TEST(what_cannot_be_opened_is_said),
+		FILE_TEST(killed_at_any_write_it_loses_nothing),
+		FILE_TEST(a_full_disk_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
