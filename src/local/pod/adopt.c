@@ -121,6 +121,7 @@ static void mark_dead(struct pod_state *s, msec now)
 		c->now.message = STR("The container could not be located when the pod was terminated");
 		c->now.finished = now;
 		c->ready = c->started = false;
+		c->ready_since = now;
 		c->pid = c->pid_start = 0;
 	}
 	s->life = POD_ENDED;

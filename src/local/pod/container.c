@@ -52,6 +52,15 @@ static bool fd_read(struct container *c, int which)
 	return true;
 }
 
+void container_set_ready(struct container *c, bool ready)
+{
+	if (c->state->ready == ready)
+		return;
+	c->state->ready = ready;
+	c->state->ready_since = clock_now(c->pod->clock);
+	pod_changed(c->pod);
+}
+
 /* The pipe closes without a word when the program begins. */
 static void began(struct container *c)
 {
@@ -70,7 +79,7 @@ static void began(struct container *c)
 	snprintf(which, sizeof(which), "%lld", (long long)c->pid);
 	c->state->pid_start = process_stat(&st, which) ? st.start : 0;
 	c->state->started = c->spec->startup.kind == POD_PROBE_NONE;
-	c->state->ready = c->state->started && c->spec->readiness.kind == POD_PROBE_NONE;
+	container_set_ready(c, c->state->started && c->spec->readiness.kind == POD_PROBE_NONE);
 	probes_arm(c);
 	pod_changed(p);
 }
@@ -251,9 +260,9 @@ static void ended(struct container *c)
 		judge_exit(c, r);
 	c->pid = 0;
 	c->state->pid = c->state->pid_start = 0;
-	c->state->ready = c->state->started = false;
+	c->state->started = false;
 	/* An init container that has done its work is ready. */
-	c->state->ready = c->spec->init && !c->spec->sidecar && r->exit_code == 0;
+	container_set_ready(c, c->spec->init && !c->spec->sidecar && r->exit_code == 0);
 	c->state->log_dropped = c->log.dropped;
 	pod_log_close(&c->log);
 	buf_release(&c->fault);

@@ -8,7 +8,7 @@ enum { EXPANDED_MAX = 8 << 20 };
 struct str pod_expand(struct arena *a, struct str text, pod_lookup_fn lookup, void *cookie)
 {
 	struct buf out = BUF_INIT(EXPANDED_MAX);
-	struct str value;
+	struct str name, value;
 
 	for (size_t i = 0; i < text.n; i++) {
 		const char *end = NULL;
@@ -26,12 +26,12 @@ struct str pod_expand(struct arena *a, struct str text, pod_lookup_fn lookup, vo
 			buf_putc(&out, text.p[i]);
 			continue;
 		}
-		value = (struct str){ text.p + i + 1, (size_t)(end - (text.p + i + 1)) };
-		i += value.n + 1;
-		if (lookup(cookie, value, &value))
+		name = (struct str){ text.p + i + 1, (size_t)(end - (text.p + i + 1)) };
+		i += name.n + 1;
+		if (lookup(cookie, name, &value))
 			buf_put(&out, value);
 		else
-			buf_printf(&out, "$(%.*s)", STR_F(value));
+			buf_printf(&out, "$(%.*s)", STR_F(name));
 	}
 	value = arena_str(a, buf_str(&out));
 	buf_release(&out);

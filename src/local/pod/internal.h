@@ -107,6 +107,7 @@ pid_t child_helper(struct container *c, const pod_strs *command);
 
 /* --- container.c: one container, from start to end. */
 void container_start(struct container *c);
+void container_set_ready(struct container *c, bool ready);
 void container_signal(struct container *c, int signum);
 /* Kills every process of it that can be found. */
 void container_kill(struct container *c);

@@ -91,7 +91,11 @@ static void flush(struct pod_log *l)
 		rotate(l);
 	if (l->fd < 0)
 		open_file(l);
-	done = l->fd >= 0 ? write_all(l) : 0;
+	if (l->fd >= 0 && l->torn && write(l->fd, "\n", 1) == 1) {
+		l->torn = false;
+		l->size++;
+	}
+	done = l->fd >= 0 && !l->torn ? write_all(l) : 0;
 	l->size += (int64_t)done;
 	if (done > 0)
 		l->torn = l->out.p[done - 1] != '\n';
@@ -109,10 +113,6 @@ static void put_line(struct pod_log *l, enum pod_stream s, char tag, struct str 
 
 	if (l->out.n + text.n + 128 > l->out.max)
 		flush(l);
-	if (l->torn && l->out.n == 0) {
-		buf_putc(&l->out, '\n');
-		l->torn = false;
-	}
 	gmtime_r(&seconds, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	buf_printf(&l->out, "%s.%09lldZ %s %c ", when, (long long)(now % 1000000000), s ? "stderr" : "stdout", tag);

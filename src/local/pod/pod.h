@@ -128,6 +128,7 @@ struct pod_container_state {
 	bool init, sidecar;
 	int64_t restarts;
 	bool ready, started;                /* as in ContainerStatus */
+	msec ready_since;                   /* or not ready since; 0: it never changed */
 	struct pod_container_run now, last; /* last.run is WAITING if there was none before */
 	int64_t pid, pid_start;             /* while it runs: as the parent sees it, with the field of /proc/PID/stat */
 	int64_t log_dropped;                /* lines that could not be written */

@@ -58,8 +58,7 @@ static void act_on_failure(struct probe *pr)
 	int64_t grace = pr->spec->grace >= 0 ? pr->spec->grace : c->pod->spec.grace;
 
 	if (pr->what == PROBE_READINESS) {
-		c->state->ready = false;
-		pod_changed(c->pod);
+		container_set_ready(c, false);
 		return;
 	}
 	stop_container(c, loop_now(c->pod->loop) + grace);
@@ -69,13 +68,11 @@ static void act_on_success(struct probe *pr)
 {
 	struct pod_container_state *s = pr->c->state;
 
-	if (pr->what == PROBE_READINESS && !s->ready) {
-		s->ready = true;
-		pod_changed(pr->c->pod);
-	}
+	if (pr->what == PROBE_READINESS)
+		container_set_ready(pr->c, true);
 	if (pr->what == PROBE_STARTUP && !s->started) {
 		s->started = true;
-		s->ready = pr->c->spec->readiness.kind == POD_PROBE_NONE;
+		container_set_ready(pr->c, pr->c->spec->readiness.kind == POD_PROBE_NONE);
 		pod_changed(pr->c->pod);
 	}
 }

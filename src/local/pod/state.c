@@ -23,6 +23,7 @@ static const struct codec_field container_fields[] = {
 	CODEC_B(struct pod_container_state, sidecar),
 	CODEC_I(struct pod_container_state, restarts),
 	CODEC_B(struct pod_container_state, ready),
+	CODEC_I(struct pod_container_state, ready_since),
 	CODEC_B(struct pod_container_state, started),
 	CODEC_O(struct pod_container_state, now, run_codec),
 	CODEC_O(struct pod_container_state, last, run_codec),

@@ -1,0 +1,252 @@
+/* Volumes, and where containers mount them. */
+#include "local/pod/from.h"
+
+#include "base/json.h"
+
+enum { FILES_MODE = 0644 };
+
+static bool add_file(struct from *f, struct pod_volume *v, struct str path, struct str data, int64_t mode)
+{
+	if (!from_is_inside(path))
+		return from_invalid(f, "path %.*s: must be relative and stay inside the volume", STR_F(path));
+	*vec_push(f->a, &v->files) = (struct pod_file){ arena_str(f->a, path), data, (unsigned)mode };
+	return true;
+}
+
+static bool add_items(struct from *f, struct pod_volume *v, enum from_source source, yyjson_val *object,
+                      yyjson_val *ref, int64_t mode)
+{
+	bool optional = yyjson_is_true(json_get(ref, "optional")), found;
+	size_t i, max;
+	yyjson_val *item;
+
+	yyjson_arr_foreach(json_get(ref, "items"), i, max, item)
+	{
+		struct str key = json_str(json_get(item, "key")), data = STR_NONE;
+		int64_t own = mode;
+
+		if (!from_int(f, &own, item, "mode", 0, 0777) || !from_value(f, source, object, key, &found, &data))
+			return from_at(f, "items[%zu]", i);
+		if (!found && !optional)
+			return from_missing(f, "items[%zu]: there is no key %.*s", i, STR_F(key));
+		if (found && !add_file(f, v, json_str(json_get(item, "path")), data, own))
+			return from_at(f, "items[%zu]", i);
+	}
+	return true;
+}
+
+static bool add_object(struct from *f, struct pod_volume *v, enum from_source source, yyjson_val *ref, int64_t mode)
+{
+	yyjson_val *object, *name = json_get(ref, "secretName");
+	struct str key, data = STR_NONE;
+	bool found;
+
+	if (!name)
+		name = json_get(ref, "name");
+	if (!from_int(f, &mode, ref, "defaultMode", 0, 0777) ||
+	    !from_object(f, source, json_str(name), yyjson_is_true(json_get(ref, "optional")), &object))
+		return false;
+	if (yyjson_arr_size(json_get(ref, "items")))
+		return add_items(f, v, source, object, ref, mode);
+	for (size_t i = 0; (key = from_key(source, object, i)).n; i++)
+		if (!from_value(f, source, object, key, &found, &data) || !add_file(f, v, key, data, mode))
+			return false;
+	return true;
+}
+
+static bool add_downward(struct from *f, struct pod_volume *v, yyjson_val *ref, int64_t mode)
+{
+	size_t i, max;
+	yyjson_val *item;
+
+	if (!from_int(f, &mode, ref, "defaultMode", 0, 0777))
+		return false;
+	yyjson_arr_foreach(json_get(ref, "items"), i, max, item)
+	{
+		yyjson_val *field = json_get(item, "fieldRef"), *resource = json_get(item, "resourceFieldRef");
+		struct str data = STR_NONE;
+		int64_t own = mode;
+
+		if (!from_int(f, &own, item, "mode", 0, 0777) ||
+		    !(field ? from_field(f, json_str(json_get(field, "fieldPath")), &data)
+		            : from_resource(f, NULL, resource, &data)) ||
+		    !add_file(f, v, json_str(json_get(item, "path")), data, own))
+			return from_at(f, "items[%zu]", i);
+	}
+	return true;
+}
+
+static bool add_projected(struct from *f, struct pod_volume *v, yyjson_val *ref)
+{
+	int64_t mode = FILES_MODE;
+	size_t i, max;
+	yyjson_val *item;
+
+	if (!from_int(f, &mode, ref, "defaultMode", 0, 0777))
+		return false;
+	yyjson_arr_foreach(json_get(ref, "sources"), i, max, item)
+	{
+		yyjson_val *map = json_get(item, "configMap"), *secret = json_get(item, "secret");
+		yyjson_val *down = json_get(item, "downwardAPI");
+		bool well;
+
+		if (map)
+			well = add_object(f, v, FROM_CONFIG_MAP, map, mode);
+		else if (secret)
+			well = add_object(f, v, FROM_SECRET, secret, mode);
+		else if (down)
+			well = add_downward(f, v, down, mode);
+		else
+			well = from_invalid(f, "only configMap, secret and downwardAPI are supported on this machine");
+		if (!well)
+			return from_at(f, "sources[%zu]", i);
+	}
+	return true;
+}
+
+static bool from_host_path(struct from *f, struct pod_volume *v, yyjson_val *ref)
+{
+	static const struct {
+		const char *name;
+		enum pod_host_kind kind;
+	} types[] = {
+		{ "", POD_HOST_ANY },
+		{ "Directory", POD_HOST_DIR },
+		{ "DirectoryOrCreate", POD_HOST_DIR_CREATE },
+		{ "File", POD_HOST_FILE },
+		{ "FileOrCreate", POD_HOST_FILE_CREATE },
+		{ "Socket", POD_HOST_FILE },
+		{ "CharDevice", POD_HOST_FILE },
+		{ "BlockDevice", POD_HOST_FILE },
+	};
+	struct str type = json_str(json_get(ref, "type"));
+
+	v->kind = POD_VOLUME_HOST;
+	v->path = arena_str(f->a, json_str(json_get(ref, "path")));
+	if (v->path.n == 0 || *v->path.p != '/')
+		return from_invalid(f, "path: must be absolute");
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (str_eqc(type, types[i].name)) {
+			v->host = types[i].kind;
+			return true;
+		}
+	return from_invalid(f, "type: %.*s is not known", STR_F(type));
+}
+
+static bool from_empty_dir(struct from *f, struct pod_volume *v, yyjson_val *ref)
+{
+	int64_t size = 0;
+
+	if (!from_quantity(f, &size, ref, "sizeLimit"))
+		return false;
+	v->kind = str_eqc(json_str(json_get(ref, "medium")), "Memory") ? POD_VOLUME_MEMORY : POD_VOLUME_OWN;
+	v->size = size / 1000;
+	return true;
+}
+
+/* The first key that is not the name: the kind of its source. */
+static bool from_source(struct from *f, struct pod_volume *v, yyjson_val *volume)
+{
+	size_t i, max;
+	yyjson_val *key, *ref;
+
+	yyjson_obj_foreach(volume, i, max, key, ref)
+	{
+		struct str kind = json_str(key);
+		bool well;
+
+		if (str_eqc(kind, "name") || yyjson_is_null(ref))
+			continue;
+		v->read_only = !str_eqc(kind, "emptyDir") && !str_eqc(kind, "hostPath");
+		if (str_eqc(kind, "emptyDir"))
+			well = from_empty_dir(f, v, ref);
+		else if (str_eqc(kind, "hostPath"))
+			well = from_host_path(f, v, ref);
+		else if (str_eqc(kind, "configMap"))
+			well = add_object(f, v, FROM_CONFIG_MAP, ref, FILES_MODE);
+		else if (str_eqc(kind, "secret"))
+			well = add_object(f, v, FROM_SECRET, ref, FILES_MODE);
+		else if (str_eqc(kind, "downwardAPI"))
+			well = add_downward(f, v, ref, FILES_MODE);
+		else if (str_eqc(kind, "projected"))
+			well = add_projected(f, v, ref);
+		else
+			well = from_invalid(f, "not supported on this machine; give a folder for it: --volume %.*s=DIR",
+			                    STR_F(v->name));
+		return well || from_at(f, "%.*s", STR_F(kind));
+	}
+	return true; /* without a source it is an emptyDir */
+}
+
+bool from_volumes(struct from *f)
+{
+	size_t i, max;
+	yyjson_val *item;
+
+	yyjson_arr_foreach(json_at(f->pod, "spec", "volumes", NULL), i, max, item)
+	{
+		struct pod_volume *v = vec_push(f->a, &f->spec->volumes);
+		const char *given;
+
+		*v = (struct pod_volume){ .name = arena_str(f->a, json_str(json_get(item, "name"))) };
+		if (!str_is_dns_label(v->name, false))
+			return from_invalid(f, "spec.volumes[%zu].name: must be a DNS label", i);
+		given = f->o->volume ? f->o->volume(f->o->cookie, v->name) : NULL;
+		if (given) {
+			v->kind = POD_VOLUME_HOST;
+			v->path = arena_str(f->a, str_c(given));
+		} else if (!from_source(f, v, item)) {
+			return from_at(f, "spec.volumes[%zu]", i);
+		}
+	}
+	return true;
+}
+
+static bool has_volume(const struct pod_spec *s, struct str name)
+{
+	for (size_t i = 0; i < s->volumes.n; i++)
+		if (str_eq(s->volumes.v[i].name, name))
+			return true;
+	return false;
+}
+
+static bool from_mount(struct from *f, struct pod_container *c, yyjson_val *item, pod_envs *env)
+{
+	struct pod_mount *m = vec_push(f->a, &c->mounts);
+	struct str path = json_str(json_get(item, "mountPath")), expr = json_str(json_get(item, "subPathExpr"));
+
+	*m = (struct pod_mount){ .read_only = yyjson_is_true(json_get(item, "readOnly")) };
+	m->volume = arena_str(f->a, json_str(json_get(item, "name")));
+	m->sub_path = arena_str(f->a, json_str(json_get(item, "subPath")));
+	if (expr.n)
+		m->sub_path = pod_expand(f->a, expr, from_env_lookup, env);
+	if (!has_volume(f->spec, m->volume))
+		return from_invalid(f, "name: there is no volume %.*s", STR_F(m->volume));
+	if (m->sub_path.n && !from_is_inside(m->sub_path))
+		return from_invalid(f, "%s: must be relative and stay inside the volume",
+		                    expr.n ? "subPathExpr" : "subPath");
+	while (path.n && path.p[path.n - 1] == '/')
+		path.n--;
+	while (path.n && *path.p == '/')
+		path = str_sub(path, 1, path.n);
+	if (!from_is_inside(path))
+		return from_invalid(f, "mountPath: must be a path below /, without '..'");
+	m->path = arena_printf(f->a, "/%.*s", STR_F(path));
+	return true;
+}
+
+bool from_mounts(struct from *f, struct pod_container *c, yyjson_val *container, pod_envs *env)
+{
+	size_t i, max;
+	yyjson_val *item;
+
+	yyjson_arr_foreach(json_get(container, "volumeMounts"), i, max, item)
+	{
+		if (!from_mount(f, c, item, env))
+			return from_at(f, "volumeMounts[%zu]", i);
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(c->mounts.v[k].path, c->mounts.v[i].path))
+				return from_invalid(f, "volumeMounts[%zu].mountPath: is there twice", i);
+	}
+	return true;
+}
