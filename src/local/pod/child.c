@@ -201,7 +201,7 @@ static _Noreturn void run_program(struct container *c, const pod_strs *command, 
 	struct err e = ERR_INIT;
 
 	environ = environment(c->pod, &c->spec->env);
-	if (!enter_cwd(c->spec, &e) || !become_user(c->spec, &e))
+	if (!enter_cwd(c->spec, &e) || (c->pod->any_user && !become_user(c->spec, &e)))
 		give_up(fault, FAULT_CREATE, err_msg(&e));
 	umask(022);
 	/* Changing the user forgets it. */

@@ -77,6 +77,7 @@ struct pod {
 	const struct clock *clock;
 	struct cgroup_mounts cgroups;
 	bool mount_namespace; /* had */
+	bool any_user;        /* containers can run as whoever they say */
 	struct container *containers;
 	bool initialized; /* the init containers have done their work */
 	bool stopping;    /* somebody said so */
@@ -98,6 +99,9 @@ static inline void pod_wake_at(struct pod *p, msec t)
 
 /* --- set_up.c: namespaces and what the folder has. False, with *E: the pod cannot run. */
 bool pod_set_up(struct pod *p, struct err *e);
+
+/* --- user.c: can this process become somebody else? */
+bool user_is_many(void);
 
 /* --- child.c: each returns the process, or -1. The kinds of faults that come through the pipe are the first byte. */
 #define FAULT_CREATE 'C'

@@ -65,6 +65,7 @@ static void test_restart_on_failure(void **state)
 	struct pod_container_state *c;
 
 	(void)state;
+	testing_pod_needs_namespaces();
 	testing_pod_begin(&t);
 	t.spec.restart = POD_RESTART_ON_FAILURE;
 	*vec_push(&t.arena, &t.spec.volumes) = (struct pod_volume){ .name = STR("v") };
@@ -121,6 +122,7 @@ static void test_init_containers(void **state)
 	struct testing_pod t;
 
 	(void)state;
+	testing_pod_needs_namespaces();
 	testing_pod_begin(&t);
 	*vec_push(&t.arena, &t.spec.volumes) = (struct pod_volume){ .name = STR("v") };
 	for (int i = 0; i < 3; i++) {
@@ -162,6 +164,7 @@ static void test_sidecar(void **state)
 	struct pod_container *c;
 
 	(void)state;
+	testing_pod_needs_namespaces();
 	testing_pod_begin(&t);
 	*vec_push(&t.arena, &t.spec.volumes) = (struct pod_volume){ .name = STR("v") };
 	c = testing_pod_sh(&t, "side",
@@ -201,6 +204,7 @@ static void test_stop_in_time(void **state)
 	struct pod_container *c;
 
 	(void)state;
+	testing_pod_needs_namespaces();
 	testing_pod_begin(&t);
 	c = testing_pod_sh(
 		&t, "main",
@@ -224,6 +228,7 @@ static void test_stop_by_force(void **state)
 	struct pod_container *c;
 
 	(void)state;
+	testing_pod_needs_namespaces();
 	testing_pod_begin(&t);
 	t.spec.grace = 10;
 	c = testing_pod_sh(&t, "main", "trap '' TERM; echo >/v/trapped; while :; do sleep 1000; done");

@@ -219,6 +219,9 @@ struct pod_start_options {
 /* Starts `EXE pod FOLDER` in a session of its own, and in a PID namespace if the spec wants one. *RET is a child of
    the caller, who waits for it. O may be NULL. What is wrong with the parent itself stands in FOLDER/parent.log. */
 bool pod_start(const char *folder, const struct pod_start_options *o, pid_t *ret, struct err *e);
+/* Makes the calling process, which has one thread, root in a user namespace of its own: with it an ordinary user can
+   start pods that have namespaces. */
+bool pod_user_namespace(struct err *e);
 /* The parent process: the whole of `dljob pod FOLDER`. Returns its exit status. */
 int pod_main(const char *folder);
 

@@ -85,6 +85,14 @@ static bool take_mounts(struct pod *p, struct err *e)
 	return mounts_dev(p->spec.ipc_namespace, e) || without(p, e);
 }
 
+static bool wants_user(const struct pod *p)
+{
+	for (size_t i = 0; i < p->spec.containers.n; i++)
+		if (p->spec.containers.v[i].uid > 0 || p->spec.containers.v[i].gid > 0)
+			return true;
+	return false;
+}
+
 bool pod_set_up(struct pod *p, struct err *e)
 {
 	static const char *const folders[] = { "logs", "termination", "volumes" };
@@ -95,6 +103,12 @@ bool pod_set_up(struct pod *p, struct err *e)
 			return err_set(e, ERR_IO, "%s: %s", folders[i], strerror(errno));
 	if (p->spec.pid_namespace && !p->state.own_pids) {
 		err_set(e, ERR_IO, "the pod has no PID namespace of its own");
+		if (!without(p, e))
+			return false;
+	}
+	p->any_user = user_is_many();
+	if (!p->any_user && wants_user(p)) {
+		err_set(e, ERR_IO, "runAsUser and runAsGroup are ignored: only root can be somebody else");
 		if (!without(p, e))
 			return false;
 	}

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,14 +18,42 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+static char no_namespaces[256];
+
 enum { PATIENCE = 12000, OPEN_FILES = 16 };
 
 bool testing_is_parent(int argc, char **argv, int *ret)
 {
-	if (argc != 3 || strcmp(argv[1], "pod") != 0)
-		return false;
-	*ret = pod_main(argv[2]);
-	return true;
+	struct err e = ERR_INIT;
+
+	if (argc == 3 && strcmp(argv[1], "pod") == 0) {
+		*ret = pod_main(argv[2]);
+		return true;
+	}
+	if (geteuid() != 0 && !pod_user_namespace(&e)) {
+		snprintf(no_namespaces, sizeof(no_namespaces), "%s", err_msg(&e));
+		err_release(&e);
+	}
+	return false;
+}
+
+void testing_pod_needs_namespaces(void)
+{
+	pid_t pid;
+	int status;
+
+	if (!no_namespaces[0]) {
+		pid = fork();
+		if (pid == 0)
+			_exit(unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC) != 0);
+		assert_true(pid > 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (status == 0)
+			return;
+		snprintf(no_namespaces, sizeof(no_namespaces), "no namespaces can be made");
+	}
+	print_message("skipped: %s\n", no_namespaces);
+	skip();
 }
 
 static void a_moment(void)

@@ -15,8 +15,11 @@ struct testing_pod {
 	bool running;
 };
 
-/* Is this call the parent process? Then *RET is its exit status. */
+/* For main(): is this call the parent process? Then *RET is its exit status. Otherwise the tests' own process enters a
+   user namespace, if it is an ordinary user's. */
 bool testing_is_parent(int argc, char **argv, int *ret);
+/* Skips the test, with the reason, if pods can have no namespaces here. */
+void testing_pod_needs_namespaces(void);
 
 void testing_pod_begin(struct testing_pod *t);
 /* A container that runs SCRIPT with /bin/sh -e. */

@@ -11,12 +11,12 @@
 
 static const char state_text[] =
 	"{\"life\":\"stopping\",\"pid\":7,\"pid_start\":8,\"boot\":\"b\",\"own_pids\":true,\"cgroup\":\"c\","
-        "\"started\":1000,"
+	"\"started\":1000,"
 	"\"reason\":\"r\",\"message\":\"m\",\"failed\":true,\"containers\":[{\"name\":\"a\",\"image\":\"i\",\"init\":"
-        "true,"
+	"true,"
 	"\"restarts\":2,\"ready\":true,\"ready_since\":5,\"started\":true,\"now\":{\"run\":\"running\",\"started\":3},"
 	"\"last\":{\"run\":\"terminated\",\"reason\":\"Error\",\"exit_code\":-1,\"finished\":2},\"pid\":9,\"log_"
-        "dropped\":4,"
+	"dropped\":4,"
 	"\"problem\":\"p\",\"problems\":1}],\"notes\":[\"n\",\"o\"]}";
 
 static void test_state_json(void **state)
@@ -215,11 +215,11 @@ static void test_containers(void **state)
 {
 	static const char want[] =
 		"{\"name\":\"a\",\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\",\"message\":\"m\"}},"
-	        "\"lastState\":"
+		"\"lastState\":"
 		"{\"terminated\":{\"exitCode\":137,\"signal\":9,\"reason\":\"OOMKilled\",\"startedAt\":\"2023-11-14T22:"
-	        "13:21Z\","
+		"13:21Z\","
 		"\"finishedAt\":\"2023-11-14T22:13:22Z\",\"containerID\":\"dljob://u/a/"
-	        "3\"}},\"ready\":false,\"restartCount\":3,"
+		"3\"}},\"ready\":false,\"restartCount\":3,"
 		"\"image\":\"img\",\"imageID\":\"\",\"containerID\":\"dljob://u/a/3\",\"started\":false}";
 	struct world w;
 	struct buf out = BUF_INIT(65536);
