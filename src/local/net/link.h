@@ -10,7 +10,7 @@ enum { LINK_LO = 1, LINK_NAME_MAX = 16, LINK_MAC = 6 };
 
 struct link_end {
 	const char *name;
-	int index; /* 0: the kernel chooses */
+	int index; /* 0: the kernel chooses; only the second end's if it does not choose the first one's */
 	const uint8_t *mac;
 	int ns; /* the network namespace, by descriptor; -1: that of the socket */
 };

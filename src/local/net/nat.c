@@ -154,8 +154,8 @@ bool nat_remove(const char *table, struct err *e)
 	batch(&m, NFNL_MSG_BATCH_END);
 	if (carry_out(&m, &code, e))
 		return true;
-	/* No such table, or a kernel that has no tables at all. */
-	if (code == ENOENT || code == EOPNOTSUPP || code == EPROTONOSUPPORT) {
+	/* No such table, a kernel that has no tables at all, or none that we could have made. */
+	if (code == ENOENT || code == EOPNOTSUPP || code == EPROTONOSUPPORT || code == EPERM) {
 		err_release(e);
 		return true;
 	}

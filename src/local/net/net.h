@@ -40,8 +40,12 @@ enum net_keep {
 /* Decides what can be had and starts (or finds) the holder. FOLDER is the cluster's, and exists; ours is FOLDER/net.
    With NET_USER the calling process is inside the holder's user namespace afterwards, with all capabilities there and
    with the user's own number and name; its network and its mounts stay those of the machine, so sockets of the API may
-   be opened before or after. Must be called while the process has one thread. It fails only if the folder does. */
-bool net_enter(struct net_world *ret, const char *folder, enum net_keep keep, struct err *e);
+   be opened before or after. AT_BEST (NET_ROOT: whatever can be had) leaves out the kinds before it. Must be called
+   while the process has one thread. It fails only if the folder does. */
+bool net_enter(struct net_world *ret, const char *folder, enum net_kind at_best, enum net_keep keep, struct err *e);
+/* With NET_USER the programs that we start keep our capabilities, since the parents of pods need them. What a container
+   runs must not: to be called in the child before the exec of a container's program. Does nothing otherwise. */
+void net_rights_drop(void);
 
 struct net;
 /* The router is set up, or found. ID tells this cluster from all others on the machine, for ever: what we leave on
