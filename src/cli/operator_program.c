@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum {
-	REQUESTS_WAITING = 2, /* times the connections: so that none of them waits for us */
+	REQUESTS_WAITING = 150, /* percent of the connections: so that none of them waits for us */
 };
 
 static const msec end_within = SECONDS(10), release_within = SECONDS(3), trouble_again = MINUTES(1);
@@ -136,7 +136,7 @@ static void fail(struct program *p, const char *why)
 /* So many that no connection waits for us; with a limit a second, no more than get their turn in time. */
 static size_t requests_max(const struct operator_flags *f)
 {
-	size_t most = (size_t)f->concurrency * REQUESTS_WAITING;
+	size_t most = (size_t)f->concurrency * REQUESTS_WAITING / 100;
 	double in_time = f->qps * (double)program_timeout(f) / 1000 / 2;
 
 	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, (size_t)1) : most;

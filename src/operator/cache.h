@@ -67,7 +67,8 @@ struct creates {
 	size_t n, at;
 	bool pods;
 	size_t in_flight, window; /* how many there are, and may be */
-	msec until;               /* the list is too old then */
+	msec until;               /* the list is old then */
+	bool stale;               /* something else has happened since it was planned */
 	uint64_t rv;              /* of the job's version that it was planned for */
 	struct cached_job *prev, *next;
 };

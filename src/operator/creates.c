@@ -4,8 +4,8 @@
  * its turn: a body can have 40 KB.
  *
  * The list is what the plan said a moment ago. It is dropped when an answer is not a good one, when the job
- * has changed, and after a second, so that what else has happened is seen and the status shows how far it is;
- * once the last answer is there, the job is planned anew.
+ * has changed, and after a second if its children have changed (so that what happened to them is seen and the
+ * status shows how far it is) or other jobs wait; once the last answer is there, the job is planned anew.
  */
 #include "base/log.h"
 #include "operator/internal.h"
@@ -97,7 +97,8 @@ static void send_some(struct op *op, struct cached_job *job)
 {
 	struct creates *l = &job->creates;
 
-	if (op->now >= l->until || l->rv != str_hash(job->meta.rv)) {
+	if (l->rv != str_hash(job->meta.rv) ||
+	    (op->now >= l->until && (l->stale || queue_next(&op->queue) <= op->now))) {
 		creates_drop(op, job);
 		return;
 	}
@@ -129,6 +130,7 @@ bool creates_begin(struct op *op, struct cached_job *job, const struct plan *pla
 	}
 	l->pods = stage == ACT_CREATE_POD;
 	l->until = op->now + list_lasts;
+	l->stale = false;
 	l->rv = str_hash(job->meta.rv);
 	link_list(op, job);
 	send_some(op, job);

@@ -76,13 +76,27 @@ static void test_stops_when_one_is_refused(void **state)
 static void test_is_planned_anew_after_a_while(void **state)
 {
 	struct script *s = begin(state);
+	struct pod pod = found_pod(waiting(s, VERB_CREATE, RES_SERVICE), UID, UID);
 
 	made(s, "u1");
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
 	s->now += 1000;
 	made(s, "u2");
 	assert_int_equal(count_waiting_creates(s), 1);
 	made(s, "u3");
 	assert_int_equal(count_waiting_creates(s), 4);
+}
+
+/* Nothing happened: there is nothing to plan. */
+static void test_goes_on_while_nothing_happens(void **state)
+{
+	struct script *s = begin(state);
+
+	made(s, "u1");
+	s->now += 1000;
+	made(s, "u2");
+	assert_int_equal(count_waiting_creates(s), 3);
 }
 
 static void test_nothing_goes_out_for_one_who_listens(void **state)
@@ -119,6 +133,7 @@ int main(void)
 		SCRIPT_TEST(test_stops_when_the_job_changes),
 		SCRIPT_TEST(test_stops_when_one_is_refused),
 		SCRIPT_TEST(test_is_planned_anew_after_a_while),
+		SCRIPT_TEST(test_goes_on_while_nothing_happens),
 		SCRIPT_TEST(test_nothing_goes_out_for_one_who_listens),
 		SCRIPT_TEST(test_job_that_goes_takes_its_list_along),
 	};

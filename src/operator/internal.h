@@ -20,6 +20,7 @@ struct op {
 	struct cached_job *open_first, *open_last; /* jobs that are kept as trees, the last used first */
 	size_t n_open;
 	struct cached_job *creating; /* jobs with creates that wait for their turn */
+	bool created;                /* what changes now is what we have just made */
 };
 
 /* open.c: makes a tree of the job, and text of those that were not looked at for long. */

@@ -17,7 +17,10 @@ const struct operator_config operator_config_default = {
 
 static void on_changed(void *cookie, struct cached_job *job)
 {
-	operator_look(cookie, job, QUEUE_FRESH);
+	struct op *op = cookie;
+
+	job->creates.stale |= !op->created;
+	operator_look(op, job, QUEUE_FRESH);
 }
 
 static void on_drop(void *cookie, struct cached_job *job)

@@ -62,8 +62,9 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
-		p->job->created = true;
+		p->job->created = op->created = true;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
+		op->created = false;
 		return;
 	}
 	if (o->code == 0 || (o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists"))) {
