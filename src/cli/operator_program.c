@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum {
-	REQUESTS_WAITING = 150, /* percent of the connections: so that none of them waits for us */
+	REQUESTS_WAITING = 125, /* percent of the connections: so that none of them waits for us */
 };
 
 static const msec end_within = SECONDS(10), release_within = SECONDS(3), trouble_again = MINUTES(1);
@@ -155,7 +155,7 @@ static struct operator_config operator_settings(struct program *p)
 	c.plan.creating_failed = f->creating_failed;
 	c.nodes = str_empty(str_c(f->ns));
 	c.requests_max = requests_max(f);
-	c.creates_max = MIN(c.requests_max, (size_t)f->concurrency * 5 / 4);
+	c.creates_max = c.requests_max;
 	c.observer = (struct observer){ on_sight, p };
 	return c;
 }

@@ -9,8 +9,11 @@
 enum {
 	CONNECT_MS = 10000,
 	HEADERS_MAX = 256 << 10,
-	UPLOAD_BUFFER = 16 << 10, /* the least that libcurl takes; each handle keeps its own */
-	IDLE_S = 90,              /* an unused connection; less than servers and balancers allow */
+	/* Each handle that is in use has buffers of its own: most answers are small, streams are not. */
+	UPLOAD_BUFFER = 16 << 10, /* the least that libcurl takes */
+	ANSWER_BUFFER = 4 << 10,
+	STREAM_BUFFER = 16 << 10,
+	IDLE_S = 90, /* an unused connection; less than servers and balancers allow */
 	/* A peer that is gone without a word is noticed within 20 s, also where nothing is being sent. */
 	KEEPALIVE_IDLE_S = 10,
 	KEEPALIVE_INTERVAL_S = 5,
@@ -273,6 +276,7 @@ void http_easy_set(struct http_easy *easy, struct http_call *call)
 	easy->error[0] = 0;
 	set_method(easy, &call->r);
 	set_texts(easy, &call->r);
+	SETOPT(easy, CURLOPT_BUFFERSIZE, call->r.data ? (long)STREAM_BUFFER : (long)ANSWER_BUFFER);
 	SETOPT(easy, CURLOPT_CONNECTTIMEOUT_MS,
 	       call->r.connect_timeout > 0 ? (long)MIN(call->r.connect_timeout, INT32_MAX) : (long)CONNECT_MS);
 }
