@@ -67,7 +67,8 @@ struct net_pod {
    a restart of ours, and its end is the end of the network. Port numbers below 1,024 are for everyone inside. A pod
    that has an address already (UID decides) keeps it and gets a fresh namespace. */
 bool net_pod_add(struct net *n, struct str ns, struct str name, struct str uid, struct net_pod *ret, struct err *e);
-/* Link and address are free again. A pod that is not known is well. */
+/* The address is free again. The link goes when nobody is in the namespace any more and its descriptor is closed, or
+   when the address is given again, which is as late as can be. A pod that is not known is well. */
 bool net_pod_remove(struct net *n, struct str uid, struct err *e);
 /* The address that the pod has, as text; NULL if none: for pods that were there before us. */
 bool net_pod_ip(const struct net *n, struct str uid, char ip[NET_IP_TEXT]);

@@ -183,7 +183,8 @@ bool net_pod_remove(struct net *n, struct str uid, struct err *e)
 	if (!one)
 		return true;
 	names_forget(n, one->ns, one->name);
-	return remove_link(n, one->ip, e) && address_drop(&n->addresses, uid, e);
+	/* The link goes with the namespace. To delete it here would be 30 ms of waiting for the kernel, each time. */
+	return address_drop(&n->addresses, uid, e);
 }
 
 bool net_pod_ip(const struct net *n, struct str uid, char ip[NET_IP_TEXT])
