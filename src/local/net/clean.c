@@ -1,4 +1,5 @@
 /* Removes what a cluster has left on the machine, by its marks: see net_clean() in net.h. */
+#include "local/net/forward.h"
 #include "local/net/holder.h"
 #include "local/net/internal.h"
 #include "local/net/nat.h"
@@ -43,6 +44,7 @@ bool net_clean(const char *folder, struct str id, struct err *e)
 	/* An ordinary user has left nothing outside of the holder's namespaces, and finds nothing here. */
 	if (!router_remove_link(name, mark, e) || !nat_remove(name, e))
 		return false;
+	forward_forget(name);
 	remove_below(AT_FDCWD, ours.p, 2);
 	return access(ours.p, F_OK) < 0 || err_set(e, ERR_IO, "%s cannot be removed", ours.p);
 }

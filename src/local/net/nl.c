@@ -145,20 +145,32 @@ static ssize_t receive(struct nl *nl, char *answer, struct err *e)
 	return n;
 }
 
-const struct nlattr *nl_find(const struct nlmsghdr *h, size_t size, uint16_t type)
+static const struct nlattr *find(const char *p, size_t n, uint16_t type)
 {
-	size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(size);
+	size_t at = 0;
 
-	while (at + NLA_HDRLEN <= h->nlmsg_len) {
-		const struct nlattr *a = (const struct nlattr *)(const void *)((const char *)h + at);
+	while (at + NLA_HDRLEN <= n) {
+		const struct nlattr *a = (const struct nlattr *)(const void *)(p + at);
 
-		if (a->nla_len < NLA_HDRLEN || at + a->nla_len > h->nlmsg_len)
+		if (a->nla_len < NLA_HDRLEN || at + a->nla_len > n)
 			return NULL;
 		if ((a->nla_type & NLA_TYPE_MASK) == type)
 			return a;
 		at += NLA_ALIGN(a->nla_len);
 	}
 	return NULL;
+}
+
+const struct nlattr *nl_find(const struct nlmsghdr *h, size_t size, uint16_t type)
+{
+	size_t head = NLMSG_HDRLEN + NLMSG_ALIGN(size);
+
+	return h->nlmsg_len < head ? NULL : find((const char *)h + head, h->nlmsg_len - head, type);
+}
+
+const struct nlattr *nl_find_nested(const struct nlattr *nest, uint16_t type)
+{
+	return find(nl_data(nest), nl_size(nest), type);
 }
 
 /* What an NLMSG_ERROR says: 0 or the errno; the kernel's own words, where it has any, into *E. */

@@ -55,6 +55,8 @@ bool nl_dump(struct nl *nl, struct nl_msg *m, nl_each_fn each, void *cookie, str
 
 /* The attribute TYPE among those that follow the fixed part of SIZE bytes; NULL if it is not there. */
 const struct nlattr *nl_find(const struct nlmsghdr *h, size_t size, uint16_t type);
+/* The same inside of an attribute that is a nest. */
+const struct nlattr *nl_find_nested(const struct nlattr *nest, uint16_t type);
 
 static inline const void *nl_data(const struct nlattr *a)
 {

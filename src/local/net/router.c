@@ -1,5 +1,6 @@
 /* The router of a cluster and its link to the machine. */
 #include "base/file.h"
+#include "local/net/forward.h"
 #include "local/net/internal.h"
 #include "local/net/nat.h"
 #include "local/net/ns.h"
@@ -162,7 +163,7 @@ static bool forward(const struct net *n, struct err *e)
 	CLEANUP(arena_release) struct arena a = ARENA_INIT;
 	struct str now;
 
-	if (!nat_add(n->name, n->subnet, SUBNET_PREFIX, e))
+	if (!nat_add(n->name, n->subnet, SUBNET_PREFIX, e) || !forward_allow(n->name, e))
 		return false;
 	if (file_read(&now, "/proc/sys/net/ipv4/ip_forward", &a, NULL) == FILE_READ && str_has_prefix(now, STR("1")))
 		return true;
