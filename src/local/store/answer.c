@@ -57,7 +57,7 @@ static bool status(struct call *c, enum code code, const char *reason, struct st
 	return code < BAD_REQUEST;
 }
 
-static struct str format(struct arena *a, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static struct str format(struct arena *a, const char *fmt, va_list ap)
 {
 	va_list again;
 	char *text;

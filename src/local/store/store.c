@@ -213,7 +213,7 @@ static bool make_default_namespace(struct store *s, struct err *e)
 	struct store_request r = { .verb = STORE_CREATE,
 		                   .type = store_type(s, STR(""), STR("v1"), STR("namespaces")),
 		                   .body = STR("{\"metadata\":{\"name\":\"default\"}}") };
-	struct store_answer a;
+	struct store_answer a = { 0 };
 	bool ok;
 
 	store_call(s, &r, &a);

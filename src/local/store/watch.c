@@ -1,7 +1,7 @@
 /* Watches, and the history that they can go back to. */
 #include "local/store/internal.h"
 
-enum { HISTORY_BYTES = 8 << 20 };
+enum { HISTORY_BYTES = 4 << 20 };
 
 struct store_watch {
 	struct store *store;
