@@ -190,12 +190,16 @@ void container_signal(struct container *c, int signum)
 
 void container_kill(struct container *c)
 {
+	struct pod *p = c->pod;
+
 	container_signal(c, SIGKILL);
 	/* Before it has a group of its own. */
 	if (c->pid > 1 && !c->reaped)
 		kill(c->pid, SIGKILL);
-	if (c->pod->state.cgroup.n)
-		cgroup_kill(&c->pod->cgroups, c->pod->state.cgroup, c->spec->name);
+	if (p->state.cgroup.n && cgroup_kill(&p->cgroups, p->state.cgroup, c->spec->name))
+		return;
+	if (p->own_proc)
+		process_kill_session(c->pid);
 }
 
 /* What the container left as its last words. */

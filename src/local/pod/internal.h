@@ -77,6 +77,7 @@ struct pod {
 	const struct clock *clock;
 	struct cgroup_mounts cgroups;
 	bool mount_namespace; /* had */
+	bool own_proc;        /* /proc speaks of the same numbers as we */
 	bool any_user;        /* containers can run as whoever they say */
 	struct container *containers;
 	bool initialized; /* the init containers have done their work */

@@ -16,6 +16,8 @@ enum { STATE_MAX = 4 << 20, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
 
 void pod_wake(struct pod *p)
 {
+	/* Inside a step the timer is set at its end. */
+	p->next = 0;
 	loop_timer_set(p->timer, 0);
 }
 
@@ -96,8 +98,9 @@ static void pod_step(void *cookie)
 	}
 	if (p->dirty)
 		write_state(p);
+	/* Not at once: a timer that sets itself anew would keep everybody else from being heard. */
 	if (p->next != NEVER)
-		loop_timer_set(p->timer, MAX(p->next - loop_now(p->loop), (msec)0));
+		loop_timer_set(p->timer, MAX(p->next - loop_now(p->loop), (msec)1));
 }
 
 /* Seconds in the file `grace`, as milliseconds; the spec's if it says nothing else. */
@@ -167,11 +170,14 @@ static void clear_up(struct pod *p)
 {
 	struct timespec moment = { .tv_nsec = 5000000 };
 
-	if (p->state.own_pids)
-		kill(-1, SIGKILL);
 	for (int i = 0; i < REMOVE_ROUNDS; i++) {
+		/* Orphans have come to us: when their parents die, theirs come too. */
+		if (p->state.own_pids)
+			kill(-1, SIGKILL);
+		else
+			process_kill_children(getpid());
 		pod_reap_children(p);
-		if (cgroup_remove(&p->cgroups, p->state.cgroup) && waitpid(-1, NULL, WNOHANG) != 0)
+		if (cgroup_remove(&p->cgroups, p->state.cgroup) && waitpid(-1, NULL, WNOHANG) < 0)
 			break;
 		nanosleep(&moment, NULL);
 	}

@@ -29,6 +29,8 @@ bool process_stat_parse(struct process_stat *ret, struct str text)
 	for (int field = 3; str_next(&rest, ' ', &word); field++) {
 		if (field == 3 && word.n == 1)
 			ret->state = *word.p;
+		if (field == 4 && !str_int(word, &ret->parent))
+			return false;
 		if (field == 6 && !str_int(word, &ret->session))
 			return false;
 		if (field == 22 && str_int(word, &n)) {
@@ -64,19 +66,32 @@ bool process_lives(int64_t pid, int64_t start)
 	return pid > 0 && process_stat(&st, which) && st.start == start;
 }
 
-void process_kill_session(int64_t session)
+/* One of the two is set. */
+static void kill_each(int64_t session, int64_t parent)
 {
 	DIR *dir = opendir("/proc");
 	struct process_stat st;
 	struct dirent *d;
 
-	if (!dir || session <= 1) {
-		if (dir)
-			closedir(dir);
+	if (!dir)
 		return;
-	}
-	while ((d = readdir(dir)))
-		if (d->d_name[0] >= '1' && d->d_name[0] <= '9' && process_stat(&st, d->d_name) && st.session == session)
+	while ((d = readdir(dir))) {
+		if (d->d_name[0] < '1' || d->d_name[0] > '9' || !process_stat(&st, d->d_name))
+			continue;
+		if ((session && st.session == session) || (parent && st.parent == parent))
 			kill((pid_t)st.pid, SIGKILL);
+	}
 	closedir(dir);
+}
+
+void process_kill_session(int64_t session)
+{
+	if (session > 1)
+		kill_each(session, 0);
+}
+
+void process_kill_children(int64_t parent)
+{
+	if (parent > 1)
+		kill_each(0, parent);
 }

@@ -10,7 +10,7 @@ enum { BOOT_ID = 40 };
 
 /* From the text of /proc/PID/stat; a name may hold blanks and parentheses. */
 struct process_stat {
-	int64_t pid, session, start;
+	int64_t pid, parent, session, start;
 	char state;
 };
 bool process_stat_parse(struct process_stat *ret, struct str text);
@@ -22,5 +22,7 @@ void process_boot(char ret[static BOOT_ID]);
 bool process_lives(int64_t pid, int64_t start);
 /* SIGKILL to every process of a session. */
 void process_kill_session(int64_t session);
+/* SIGKILL to every child of PARENT. */
+void process_kill_children(int64_t parent);
 
 #endif

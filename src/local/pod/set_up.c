@@ -80,8 +80,11 @@ static bool take_mounts(struct pod *p, struct err *e)
 	if (!mounts_unshare(e))
 		return without(p, e);
 	p->mount_namespace = true;
-	if (p->state.own_pids && !mounts_proc(e) && !without(p, e))
-		return false;
+	if (p->state.own_pids) {
+		p->own_proc = mounts_proc(e);
+		if (!p->own_proc && !without(p, e))
+			return false;
+	}
 	return mounts_dev(p->spec.ipc_namespace, e) || without(p, e);
 }
 
@@ -106,6 +109,7 @@ bool pod_set_up(struct pod *p, struct err *e)
 		if (!without(p, e))
 			return false;
 	}
+	p->own_proc = !p->state.own_pids;
 	p->any_user = user_is_many();
 	if (!p->any_user && wants_user(p)) {
 		err_set(e, ERR_IO, "runAsUser and runAsGroup are ignored: only root can be somebody else");

@@ -10,11 +10,14 @@ void stop_container(struct container *c, msec kill_at)
 	if (!c->stop) {
 		c->stop = true;
 		c->kill_at = kill_at;
+		pod_wake(c->pod);
 		if (c->began && !c->reaped && c->spec->pre_stop.n)
 			helper_start(&c->pre_stop, c, &c->spec->pre_stop, kill_at);
 	}
-	c->kill_at = MIN(c->kill_at, kill_at);
-	pod_wake(c->pod);
+	if (kill_at < c->kill_at) {
+		c->kill_at = kill_at;
+		pod_wake(c->pod);
+	}
 }
 
 void stop_container_step(struct container *c, msec now)

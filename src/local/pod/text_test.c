@@ -102,6 +102,7 @@ static void test_stat(void **state)
 	assert_true(
 		process_stat_parse(&st, STR("42 (a) b (c)) S 1 42 41 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987 1 2")));
 	assert_int_equal(st.pid, 42);
+	assert_int_equal(st.parent, 1);
 	assert_int_equal(st.session, 41);
 	assert_int_equal(st.start, 987);
 	assert_int_equal(st.state, 'S');
