@@ -169,6 +169,7 @@ static _Noreturn void live(const struct start *s)
 	int go[2] = { -1, -1 };
 	pid_t self = getpid();
 	sigset_t none;
+	char recorded;
 
 	setsid();
 	prctl(PR_SET_NAME, NAME);
@@ -188,7 +189,9 @@ static _Noreturn void live(const struct start *s)
 	stdio_to(NULL);
 	if (s->way_out)
 		(void)!write(go[1], "G", 1);
-	(void)!write(s->talk, "R", 1);
+	/* Killed before it had us written down, whoever started us could never find us again. */
+	if (write(s->talk, "R", 1) != 1 || read(s->talk, &recorded, 1) != 1)
+		_exit(1);
 	close_range(3, UINT32_MAX, 0);
 	for (int i = 1; i < NSIG; i++)
 		(void)signal(i, SIG_DFL);
@@ -227,7 +230,7 @@ static bool greet(int talk, pid_t pid, struct err *e)
 	if (heard == 'U') {
 		char done = (char)idmap_by_programs(pid);
 
-		if (write(talk, &done, 1) != 1)
+		if (send(talk, &done, 1, MSG_NOSIGNAL) != 1)
 			return err_set(e, ERR_IO, "the holder of the network: %s", strerror(errno));
 		heard = hear(talk, words, e);
 	}
@@ -261,7 +264,7 @@ bool holder_start(pid_t *ret, const char *folder, enum net_kind kind, enum net_k
 		close(talk[0]);
 		return err_set(e, ERR_IO, "the holder of the network: %s", strerror(errno));
 	}
-	if (!greet(talk[0], pid, e) || !record(folder, pid, kind, e)) {
+	if (!greet(talk[0], pid, e) || !record(folder, pid, kind, e) || send(talk[0], "K", 1, MSG_NOSIGNAL) != 1) {
 		kill_child(pid);
 		close(talk[0]);
 		return false;

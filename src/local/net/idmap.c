@@ -68,14 +68,15 @@ static bool run(const char *program, const char *file, pid_t pid, struct str nam
 
 enum idmap_done idmap_by_programs(pid_t pid)
 {
-	const struct passwd *pw = getpwuid(geteuid());
-	struct arena a = ARENA_INIT;
-	struct str name = pw ? arena_str(&a, str_c(pw->pw_name)) : STR_NONE;
+	struct passwd entry, *pw = NULL;
+	char text[4096];
 	enum idmap_done done = IDMAP_NONE;
+	struct str name = STR_NONE;
 
+	if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &pw) == 0 && pw)
+		name = str_c(pw->pw_name);
 	if (run("newuidmap", "/etc/subuid", pid, name, geteuid()))
 		done = run("newgidmap", "/etc/subgid", pid, name, getegid()) ? IDMAP_BOTH : IDMAP_USERS;
-	arena_release(&a);
 	return done;
 }
 

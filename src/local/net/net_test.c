@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "local/net/holder.h"
 #include "local/net/idmap.h"
 #include "local/net/internal.h"
@@ -16,6 +17,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -46,6 +48,8 @@ static _Noreturn void machine(scenario run)
 	struct nl nl = NL_INIT;
 	struct nl_msg m = { .n = 0 };
 
+	/* Nothing may hang. */
+	alarm(300);
 	if (unshare(CLONE_NEWNET) < 0) {
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) {
 			fprintf(stderr, "skipped: no network namespace: %s\n", strerror(errno));
@@ -422,6 +426,64 @@ static void dies_with_us(const char *folder)
 	expect_nothing_left(folder);
 }
 
+static _Noreturn void work_until_killed(const char *folder)
+{
+	struct net_world w;
+	struct net *n;
+	struct net_pod a;
+	char uid[16];
+
+	CHECK(net_enter(&w, folder, NET_ROOT, NET_OUTLIVES_US, &problem));
+	CHECK(net_open(&n, &w, folder, ID, &problem));
+	CHECK(!w.note[0]);
+	for (unsigned i = 0;; i++) {
+		snprintf(uid, sizeof(uid), "uid-%u", i % 50);
+		CHECK(net_pod_add(n, STR("default"), STR("a"), str_c(uid), &a, &problem));
+		close(a.ns);
+		if (i % 3 == 0)
+			CHECK(net_pod_remove(n, str_c(uid), &problem));
+	}
+}
+
+/* Killed at any moment: the next one goes on or begins anew, and in the end no process and no link is left. */
+static void killed_at_any_moment(const char *folder)
+{
+	struct rng r = rng_seed(5);
+	struct nl nl = NL_INIT;
+	struct link_seen seen = { .index = 1 };
+	char name[LINK_NAME_MAX];
+	int status;
+
+	/* Whoever loses its parent becomes our child, so that none can hide. */
+	CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+	for (int i = 0; i < 30; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			work_until_killed(folder);
+		usleep((useconds_t)rng_below(&r, i % 2 ? 60000 : 15000));
+		kill(pid, SIGKILL);
+		CHECK(waitpid(pid, &status, 0) == pid);
+		CHECK(WIFSIGNALED(status));
+		if (rng_one_in(&r, 4))
+			CHECK(net_clean(folder, ID, &problem));
+	}
+	CHECK(net_clean(folder, ID, &problem));
+	while (waitpid(-1, &status, 0) > 0) {
+	}
+	CHECK(errno == ECHILD);
+	/* A namespace takes a moment to go. */
+	net_name(name, ID);
+	CHECK(nl_open(&nl, NETLINK_ROUTE, &problem));
+	for (int i = 0; i < 600 && seen.index != 0; i++) {
+		CHECK(link_find(&nl, name, &seen, &problem));
+		if (seen.index != 0)
+			usleep(100000);
+	}
+	nl_close(&nl);
+	expect_nothing_left(folder);
+}
+
 /* A link with our name and without our mark is somebody else's. */
 static void foreign_link(const char *folder)
 {
@@ -539,6 +601,7 @@ SCENARIO(out_through_a_firewall)
 SCENARIO(adopted_as_root)
 SCENARIO(adopted_as_user)
 SCENARIO(dies_with_us)
+SCENARIO(killed_at_any_moment)
 SCENARIO(foreign_link)
 SCENARIO(host_network)
 SCENARIO(hosts_files)
@@ -643,6 +706,7 @@ int main(void)
 		cmocka_unit_test(test_adopted_as_root),
 		cmocka_unit_test(test_adopted_as_user),
 		cmocka_unit_test(test_dies_with_us),
+		cmocka_unit_test(test_killed_at_any_moment),
 		cmocka_unit_test(test_foreign_link),
 		cmocka_unit_test(test_host_network),
 		cmocka_unit_test(test_hosts_files),

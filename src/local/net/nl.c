@@ -26,7 +26,8 @@ bool nl_open(struct nl *ret, int family, struct err *e)
 		close(fd);
 		return false;
 	}
-	*ret = (struct nl){ fd, 1 };
+	ret->fd = fd;
+	ret->seq = 1;
 	return true;
 }
 
@@ -132,7 +133,7 @@ static bool send_all(struct nl *nl, const struct nl_msg *m, struct err *e)
 /* The next datagram from the kernel; others may write to the socket as well, theirs is dropped. */
 static ssize_t receive(struct nl *nl, char *answer, struct err *e)
 {
-	struct sockaddr_nl from;
+	struct sockaddr_nl from = { .nl_pid = 0 };
 	socklen_t len;
 	ssize_t n;
 

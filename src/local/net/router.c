@@ -99,7 +99,7 @@ bool router_remove_link(const char *name, const char *mark, struct err *e)
 {
 	struct nl nl = NL_INIT;
 	struct nl_msg m = { .n = 0 };
-	struct link_seen seen;
+	struct link_seen seen = { .index = 0 };
 	int code = 0;
 	bool ok = nl_open(&nl, NETLINK_ROUTE, e) && link_find(&nl, name, &seen, e);
 
@@ -118,7 +118,7 @@ static bool make_uplink(struct net *n, struct nl *nl, int *code, struct err *e)
 {
 	uint32_t router = n->subnet + SUBNET_ROUTER, machine = n->subnet + SUBNET_MACHINE;
 	uint8_t router_mac[LINK_MAC], machine_mac[LINK_MAC];
-	struct link_seen seen;
+	struct link_seen seen = { .index = 0 };
 	struct nl_msg m = { .n = 0 };
 
 	int here = ns_own(e);
@@ -206,10 +206,14 @@ static bool set_up_new(struct net *n, struct net_world *w, struct err *e)
 	CLEANUP(arena_release) struct arena a = ARENA_INIT;
 	struct route_list routes;
 	struct nl nl = NL_INIT;
+	struct nl_msg m = { .n = 0 };
 	bool ok;
 
 	n->machine = n->kind == NET_ROOT;
-	/* What a killed one of this cluster left. */
+	/* What a killed one of this cluster left: from the router's side whatever it is called, since all of it is
+	 * ours. */
+	link_delete(&m, "up0");
+	(void)nl_talk(&n->nl, &m, NULL, NULL);
 	ok = (n->kind != NET_ROOT || router_remove_link(n->name, n->mark, e)) && nl_open(&nl, NETLINK_ROUTE, e) &&
 	     route_list(&nl, &routes, &a, e);
 	if (ok) {
@@ -232,7 +236,7 @@ static bool find_again(struct net *n, struct err *e)
 {
 	CLEANUP(arena_release) struct arena a = ARENA_INIT;
 	struct route_list routes;
-	struct link_seen seen;
+	struct link_seen seen = { .index = 0 };
 	struct nl nl = NL_INIT;
 	bool ok =
 		nl_open(&nl, NETLINK_ROUTE, e) && route_list(&nl, &routes, &a, e) && link_find(&nl, n->name, &seen, e);
