@@ -204,7 +204,7 @@ static bool settle(struct net *n, struct net_world *w, const struct route_list *
 static bool set_up_new(struct net *n, struct net_world *w, struct err *e)
 {
 	CLEANUP(arena_release) struct arena a = ARENA_INIT;
-	struct route_list routes;
+	struct route_list routes = { .mtu = 0 };
 	struct nl nl = NL_INIT;
 	struct nl_msg m = { .n = 0 };
 	bool ok;
@@ -235,7 +235,7 @@ static bool set_up_new(struct net *n, struct net_world *w, struct err *e)
 static bool find_again(struct net *n, struct err *e)
 {
 	CLEANUP(arena_release) struct arena a = ARENA_INIT;
-	struct route_list routes;
+	struct route_list routes = { .mtu = 0 };
 	struct link_seen seen = { .index = 0 };
 	struct nl nl = NL_INIT;
 	bool ok =
