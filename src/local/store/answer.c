@@ -157,6 +157,10 @@ bool refuse_decoding(struct call *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	why = clip(format(&c->s->arena, fmt, ap));
 	va_end(ap);
+	/* What a patch makes of an object is no body that somebody wrote. */
+	if (c->r->verb == STORE_PATCH)
+		return refuse(c, INVALID, "Invalid", "%.*s is invalid: patch: %.*s", STR_F(kind_and_group(c)),
+		              STR_F(why));
 	return refuse(c, BAD_REQUEST, "BadRequest", "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
 	              STR_F(t->kind), STR_F(t->version), STR_F(t->kind), STR_F(why));
 }

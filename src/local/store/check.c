@@ -191,6 +191,10 @@ static bool check_kind(struct call *c, yyjson_val *root)
 		return refuse(c, BAD_REQUEST, "BadRequest",
 		              "the API version in the data (%.*s) does not match the expected API version (%.*s)",
 		              STR_F(str_sub(json_str(version), 0, 256)), STR_F(want));
+	if (kind && !str_eq(json_str(kind), c->type->pub.kind) && c->type->pub.custom)
+		return refuse_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), "kind",
+		                      "Invalid value: \"%.*s\": must be %.*s", STR_F(str_sub(json_str(kind), 0, 256)),
+		                      STR_F(c->type->pub.kind));
 	if (kind && !str_eq(json_str(kind), c->type->pub.kind))
 		return refuse(c, BAD_REQUEST, "BadRequest",
 		              "the kind in the data (%.*s) does not match the expected kind (%.*s)",

@@ -30,7 +30,7 @@ static bool exists(struct call *c, struct str name)
 	              &c->s->arena);
 }
 
-/* The name, checked and free. Empty: refused. */
+/* Empty: refused. */
 static struct str choose_name(struct call *c, yyjson_val *meta)
 {
 	enum { TRIES = 8 };
@@ -50,10 +50,6 @@ static struct str choose_name(struct call *c, yyjson_val *meta)
 		               problem);
 		return STR_NONE;
 	}
-	if (exists(c, name)) {
-		refuse_exists(c, name);
-		return STR_NONE;
-	}
 	return name;
 }
 
@@ -67,6 +63,11 @@ static bool check_new(struct call *c, yyjson_val *root)
 	if (ns.n && !str_eq(ns, want))
 		return refuse(c, BAD_REQUEST, "BadRequest",
 		              "the namespace of the provided object does not match the namespace sent on the request");
+	if (c->r->verb == STORE_UPDATE && !str_eq(json_str(json_get(meta, "name")), c->r->name))
+		return refuse(c, BAD_REQUEST, "BadRequest",
+		              "the name of the object (%.*s) does not match the name on the URL (%.*s)",
+		              STR_F(str_sub(json_str(json_get(meta, "name")), 0, 256)),
+		              STR_F(str_sub(c->r->name, 0, 256)));
 	if (json_str(json_get(meta, "resourceVersion")).n)
 		return refuse(c, BAD_REQUEST, "BadRequest",
 		              "resourceVersion should not be set on objects to be created");
@@ -123,6 +124,8 @@ bool verb_create(struct call *c)
 	fill_meta(c, doc, name);
 	if (c->type->rules->prepare && !c->type->rules->prepare(c, NULL, doc))
 		return false;
+	if (exists(c, name))
+		return refuse_exists(c, name);
 	text = object_put(c, NULL, NULL, doc);
 	return text.n && answer_object(c, CREATED, text, c->s->version);
 }

@@ -28,14 +28,17 @@ static bool check_preconditions(struct call *c, yyjson_val *root, const struct r
 
 	snprintf(now, sizeof(now), "%llu", (unsigned long long)row->rv);
 	if (uid.n && !str_eq(uid, row->uid))
-		return refuse_conflict(c, row->name,
-		                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
-		                       STR_F(str_sub(uid, 0, 256)), STR_F(row->uid));
+		return refuse_conflict(
+			c, row->name,
+			"the UID in the precondition (%.*s) does not match the UID in record (%.*s). The object "
+			"might have been deleted and then recreated",
+			STR_F(str_sub(uid, 0, 256)), STR_F(row->uid));
 	if (rv.n && !str_eqc(rv, now))
-		return refuse_conflict(c, row->name,
-		                       "Precondition failed: ResourceVersion in precondition: %.*s, ResourceVersion in "
-		                       "object meta: %s",
-		                       STR_F(str_sub(rv, 0, 256)), now);
+		return refuse_conflict(
+			c, row->name,
+			"the ResourceVersion in the precondition (%.*s) does not match the ResourceVersion in "
+			"record (%s). The object might have been modified",
+			STR_F(str_sub(rv, 0, 256)), now);
 	return true;
 }
 
@@ -51,13 +54,19 @@ bool delete_read_options(struct call *c, struct delete_options *ret, const struc
 	doc = store_parse(c->s, c->r->body, &e);
 	root = yyjson_doc_get_root(doc);
 	if (!doc || !yyjson_is_obj(root)) {
-		refuse(c, BAD_REQUEST, "BadRequest", "the options are no JSON object: %s", err_msg(&e));
+		refuse(c, BAD_REQUEST, "BadRequest", "the options are no JSON object%s%s", doc ? "" : ": ",
+		       doc ? "" : err_msg(&e));
 		err_release(&e);
 		return false;
 	}
 	grace = json_get(root, "gracePeriodSeconds");
-	if (grace && !yyjson_is_null(grace) && (!json_int(grace, &ret->grace) || ret->grace < 0))
-		return refuse_options(c, "gracePeriodSeconds", "must be a whole number that is not negative");
+	if (grace && !yyjson_is_null(grace)) {
+		if (!json_int(grace, &ret->grace))
+			return refuse_options(c, "gracePeriodSeconds", "must be a whole number");
+		/* As Kubernetes: less than nothing is a second. */
+		if (ret->grace < 0)
+			ret->grace = 1;
+	}
 	ret->grace = MIN(ret->grace, (int64_t)INT32_MAX);
 	if (yyjson_arr_size(json_get(root, "dryRun")))
 		c->dry_run = true;
@@ -87,25 +96,37 @@ static int64_t pod_grace(yyjson_val *pod, const struct delete_options *o)
 }
 
 /* Says on the object that it is being deleted, and until when. */
-static bool mark(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at, int64_t grace,
-                 struct deleted *ret)
+static void put_deletion(yyjson_mut_doc *doc, const struct row *row, yyjson_val *before, msec at, int64_t grace)
 {
 	yyjson_mut_val *meta = meta_of(doc);
 	int64_t generation;
 
 	put_time(doc, meta, "deletionTimestamp", at);
 	put_int(doc, meta, "deletionGracePeriodSeconds", grace);
-	if (json_int(json_at(before, "metadata", "generation", NULL), &generation))
+	if (!row->deleting && json_int(json_at(before, "metadata", "generation", NULL), &generation))
 		put_int(doc, meta, "generation", generation + 1);
+}
+
+/* It is marked already, and stays for its finalizers. */
+static bool keep_marked(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc,
+                        struct deleted *ret)
+{
+	ret->text = object_put(c, row, before, doc);
+	ret->rv = c->s->version;
+	return ret->text.n;
+}
+
+static bool mark(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at, int64_t grace,
+                 struct deleted *ret)
+{
+	put_deletion(doc, row, before, at, grace);
 	if (c->type->rules->drained) {
 		if (str_eq(c->type->resource, RES_NAMESPACES))
 			put_str(doc, put_obj(doc, yyjson_mut_doc_get_root(doc), "status"), "phase", STR("Terminating"));
 		c->s->draining = true;
 		store_untidy(c->s);
 	}
-	ret->text = object_put(c, row, before, doc);
-	ret->rv = c->s->version;
-	return ret->text.n;
+	return keep_marked(c, row, before, doc, ret);
 }
 
 static bool stays_as_it_is(const struct row *row, struct deleted *ret)
@@ -133,6 +154,9 @@ static bool delete_gracefully(struct call *c, const struct row *row, yyjson_val 
 	}
 	if (grace > 0)
 		return mark(c, row, before, doc, at, grace, ret);
+	/* Whoever sees it go sees when that was asked for. */
+	if (!row->deleting || had > 0)
+		put_deletion(doc, row, before, at, 0);
 	*ends = true;
 	return true;
 }
@@ -157,7 +181,8 @@ bool delete_object(struct call *c, const struct row *row, const struct delete_op
 		json_int(json_at(before, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
 		if (row->deleting && grace == 0)
 			return stays_as_it_is(row, ret);
-		return mark(c, row, before, doc, store_now(c->s), 0, ret);
+		return c->type->rules->graceful ? keep_marked(c, row, before, doc, ret)
+		                                : mark(c, row, before, doc, store_now(c->s), 0, ret);
 	}
 	ret->text = object_remove(c->s, c->type, row, before, doc);
 	ret->rv = c->s->version;

@@ -32,6 +32,7 @@ struct rules {
 	enum name_form names;
 	bool generation;           /* metadata.generation counts the changes of all but metadata and status */
 	bool conditional;          /* an update must carry the resourceVersion */
+	bool made_by_update;       /* an update of what is not there creates it */
 	bool keeps_status;         /* a status in a new object stays */
 	bool answers_object;       /* DELETE answers with the object, not with a Status */
 	bool graceful;             /* pods: whoever runs it has the last word */

@@ -22,7 +22,7 @@ static const struct {
 
 static bool malformed(struct patching *p, size_t i, const char *why)
 {
-	return refuse(p->call, BAD_REQUEST, "BadRequest", "the patch's operation %zu: %s", i, why);
+	return refuse(p->call, INVALID, "Invalid", "the patch's operation %zu: %s", i, why);
 }
 
 static bool fails(struct patching *p, size_t i, const char *what, struct str path)

@@ -57,7 +57,9 @@ static void label_selectors(void **state)
 		{ "x in (,1)", "a c" },
 		{ "e.org/k=v", "d" },
 		{ "in=1", "" },
-		{ "x,", "a b c" },
+		{ "x>1", "b" },
+		{ "x<2", "a" },
+		{ "x > 0,y", "b" },
 		{ " x ", "a b c" },
 	};
 
@@ -86,7 +88,9 @@ static void bad_selectors_are_refused(void **state)
 		                              ",",
 		                              "!",
 		                              "!a=b",
-		                              "a>1",
+		                              "a>b",
+		                              "a<",
+		                              "a,",
 		                              "(a)",
 		                              "a!b",
 		                              "a=="
@@ -101,7 +105,10 @@ static void bad_selectors_are_refused(void **state)
 		if (list(f, "configmaps", NULL, fields[i]) != 400)
 			fail_msg("%s: %d", fields[i], f->answer.code);
 	assert_said(f, "reason", "BadRequest");
-	assert_said(f, "message", "field label not supported: status.phase");
+	assert_said(f, "message",
+	            "\"status.phase\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+	assert_int_equal(list(f, "pods", NULL, "foo=1"), 400);
+	assert_said(f, "message", "field label not supported: foo");
 }
 
 static void field_selectors(void **state)

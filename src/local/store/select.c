@@ -1,7 +1,7 @@
 /* Label and field selectors, as they stand in a query. */
 #include "local/store/internal.h"
 
-enum op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_MISSING };
+enum op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_MISSING, OP_MORE, OP_LESS };
 
 struct requirement {
 	struct str key;
@@ -13,7 +13,7 @@ struct selector {
 	VEC(struct requirement) labels, fields;
 };
 
-/* Labels: a, !a, a=b, a==b, a!=b, a in (b,c), a notin (b,c), with commas between. */
+/* Labels: a, !a, a=b, a==b, a!=b, a in (b,c), a notin (b,c), a>1, a<1, with commas between. */
 
 static void skip_blanks(struct str *s)
 {
@@ -73,6 +73,13 @@ static bool read_operator(struct requirement *r, struct str *s, struct arena *a)
 		*vec_push(a, &r->values) = word(s);
 		return true;
 	}
+	if (take(s, STR(">")) || take(s, STR("<"))) {
+		int64_t n;
+
+		r->op = s->p[-1] == '>' ? OP_MORE : OP_LESS;
+		*vec_push(a, &r->values) = word(s);
+		return str_int(r->values.v[0], &n);
+	}
 	name = word(s);
 	r->op = str_eqc(name, "notin") ? OP_NOT_IN : OP_IN;
 	return (str_eqc(name, "in") || str_eqc(name, "notin")) && read_set(r, s, a);
@@ -104,9 +111,13 @@ static bool read_labels(struct selector *sel, struct str text, struct arena *a, 
 			goto wrong;
 		*vec_push(a, &sel->labels) = r;
 		skip_blanks(&s);
-		if (s.n && !take(&s, STR(",")))
+		if (str_empty(s))
+			break;
+		if (!take(&s, STR(",")))
 			goto wrong;
 		skip_blanks(&s);
+		if (str_empty(s))
+			goto wrong;
 	}
 	return true;
 wrong:
@@ -148,6 +159,11 @@ static bool read_fields(const struct type *t, struct selector *sel, struct str t
 		}
 		r.key = str_trim(str_sub(part, 0, at));
 		*vec_push(a, &r.values) = str_sub(part, end, part.n);
+		if (!knows_field(t, r.key) && !t->rules->fields[0])
+			return err_set(e, ERR_INVALID,
+			               "\"%.*s\" is not a known field selector: only \"metadata.name\", "
+			               "\"metadata.namespace\"",
+			               STR_F(str_sub(r.key, 0, 100)));
 		if (!knows_field(t, r.key))
 			return err_set(e, ERR_INVALID, "field label not supported: %.*s",
 			               STR_F(str_sub(r.key, 0, 100)));
@@ -182,6 +198,8 @@ static bool one_of(const struct requirement *r, struct str v)
 /* V NULL: it is not there. */
 static bool meets(const struct requirement *r, yyjson_val *v)
 {
+	int64_t has, limit;
+
 	switch (r->op) {
 	case OP_IN:
 		return v && one_of(r, json_str(v));
@@ -191,6 +209,10 @@ static bool meets(const struct requirement *r, yyjson_val *v)
 		return v;
 	case OP_MISSING:
 		return !v;
+	case OP_MORE:
+		return str_int(json_str(v), &has) && str_int(r->values.v[0], &limit) && has > limit;
+	case OP_LESS:
+		return str_int(json_str(v), &has) && str_int(r->values.v[0], &limit) && has < limit;
 	}
 	BUG("no operator");
 }

@@ -34,7 +34,8 @@ static const struct rules rules_namespace = { .names = NAME_LABEL,
 	                                      .fields = namespace_fields,
 	                                      .prepare = prepare_namespace };
 static const struct rules rules_node = { .keeps_status = true, .fields = node_fields };
-static const struct rules rules_event = { .fields = event_fields };
+static const struct rules rules_event = { .made_by_update = true, .fields = event_fields };
+static const struct rules rules_lease = { .conditional = true, .made_by_update = true, .fields = no_fields };
 static const struct rules rules_secret = { .fields = secret_fields, .prepare = prepare_secret };
 static const struct rules rules_definition = {
 	.generation = true, .conditional = true, .drained = true, .fields = no_fields, .prepare = crd_prepare
@@ -69,7 +70,7 @@ static const struct {
 	  &rules_service },
 	{ { STR_INIT("coordination.k8s.io"), STR_INIT("v1"), STR_INIT("leases"), STR_INIT("lease"), STR_INIT("Lease"),
 	    STR_INIT("LeaseList"), STR_INIT(""), STR_INIT(""), true, false, false },
-	  &rules_plain },
+	  &rules_lease },
 	{ { STR_INIT("apiextensions.k8s.io"), STR_INIT("v1"), STR_INIT("customresourcedefinitions"),
 	    STR_INIT("customresourcedefinition"), STR_INIT("CustomResourceDefinition"),
 	    STR_INIT("CustomResourceDefinitionList"), STR_INIT("crd,crds"), STR_INIT("api-extensions"), false, true,

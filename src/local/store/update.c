@@ -15,8 +15,10 @@ static bool check_same(struct call *c, const struct row *old, yyjson_val *wish)
 		              STR_F(str_sub(name, 0, 256)), STR_F(old->name));
 	if (ns.n && !str_eq(ns, old->ns))
 		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the namespace of the object (%.*s) does not match the namespace on the request (%.*s)",
-		              STR_F(str_sub(ns, 0, 256)), STR_F(old->ns));
+		              "the namespace of the provided object does not match the namespace sent on the request");
+	if (uid.n && !str_eq(uid, old->uid) && c->r->verb == STORE_PATCH)
+		return refuse_invalid(c, old->name, "metadata.uid", "Invalid value: \"%.*s\": field is immutable",
+		                      STR_F(str_sub(uid, 0, 256)));
 	if (uid.n && !str_eq(uid, old->uid))
 		return refuse_conflict(c, old->name,
 		                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
@@ -177,10 +179,20 @@ bool update_object(struct call *c, const struct row *old, yyjson_val *before, yy
 	return text.n && answer_object(c, OK, text, c->s->version);
 }
 
+/* What is not there. A version that it once had says that it was to be there. */
+static bool update_nothing(struct call *c, yyjson_val *wish)
+{
+	bool make = c->type->rules->made_by_update && !c->r->status &&
+	            str_empty(json_str(json_at(wish, "metadata", "resourceVersion", NULL)));
+
+	return make ? verb_create(c) : refuse_not_found(c, c->r->name);
+}
+
 bool verb_update(struct call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *body = store_parse(c->s, c->r->body, &e);
+	yyjson_val *wish = yyjson_doc_get_root(body);
 	struct row old;
 
 	if (!body) {
@@ -190,6 +202,6 @@ bool verb_update(struct call *c)
 	}
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &old,
 	            &c->s->arena))
-		return refuse_not_found(c, c->r->name);
-	return update_object(c, &old, store_tree(c->s, in_version(c->s, c->type, old.text)), yyjson_doc_get_root(body));
+		return update_nothing(c, wish);
+	return update_object(c, &old, store_tree(c->s, in_version(c->s, c->type, old.text)), wish);
 }

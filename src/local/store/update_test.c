@@ -126,9 +126,9 @@ static void another_object_is_a_conflict(void **state)
 	assert_int_equal(update(f, "configmaps", "c", "x"), 400);
 	assert_int_equal(update(f, "configmaps", "no", "{\"metadata\":{\"name\":\"no\"}}"), 404);
 	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":{\"name\":\"d\"}}"), 400);
-	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":{\"uid\":\"d\"}}"), 409);
-	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":[]}"), 400);
-	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":{\"labels\":3}}"), 400);
+	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":{\"uid\":\"d\"}}"), 422);
+	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":[]}"), 422);
+	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"metadata\":{\"labels\":3}}"), 422);
 	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"kind\":\"Pod\"}"), 400);
 }
 
@@ -185,6 +185,21 @@ static void the_last_finalizer_ends_it(void **state)
 	assert_int_equal(get(f, "configmaps", "c"), 404);
 }
 
+static void a_lease_is_made_by_its_update(void **state)
+{
+	struct fixture *f = *state;
+	const char *lease = "{\"metadata\":{\"name\":\"l\"},\"spec\":{\"holderIdentity\":\"a\"}}";
+
+	assert_int_equal(update(f, "leases", "l", lease), 201);
+	assert_int_equal(update(f, "leases", "l", lease), 422);
+	assert_int_equal(get(f, "leases", "l"), 200);
+	assert_said(f, "spec.holderIdentity", "a");
+	assert_int_equal(update(f, "configmaps", "l", "{\"metadata\":{\"name\":\"l\"}}"), 404);
+	assert_int_equal(update(f, "leases", "m", "{\"metadata\":{\"name\":\"m\",\"resourceVersion\":\"3\"}}"), 404);
+	/* Under the name that was asked for. */
+	assert_int_equal(update(f, "leases", "m", lease), 400);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +211,7 @@ int main(void)
 		STORE_TEST(what_the_store_writes_stays),
 		STORE_TEST(no_change_is_no_version),
 		STORE_TEST(the_last_finalizer_ends_it),
+		STORE_TEST(a_lease_is_made_by_its_update),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
