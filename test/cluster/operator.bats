@@ -19,6 +19,7 @@ no_pods() {
 
 # What a failed test left would be in the way of the others.
 teardown_file() {
+  kubectl annotate nodes --all fake/down-
   kubectl delete crd --ignore-not-found tfjobs.other.example tfjobs.gone.example tfjobs.late.example
 }
 
@@ -141,6 +142,30 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   eventually 120 phase "$job" Running
   kubectl -n "$ns" get "$job" -o jsonpath='{.status.dlOperator}' | jq -e '.restarts == 1'
   eventually 120 event TFJob Restarting
+}
+
+@test "a node that has failed: its pods start again on another one" {
+  operator a --node-grace=2s
+  ready a
+  example mpba-tfjob/ps-worker >job.json
+  kubectl -n "$ns" create -f job.json
+  job=$(job_in job.json)
+  eventually 120 phase "$job" Running
+  pod=$(kubectl -n "$ns" get pods -o name | grep worker | head -1)
+  node=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.spec.nodeName}')
+  kubectl annotate node "$node" fake/down=Unknown
+  moved() {
+    local now
+    now=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.spec.nodeName}') && [ -n "$now" ] && [ "$now" != "$node" ]
+  }
+  eventually 120 moved
+  eventually 120 phase "$job" Running
+  told() {
+    kubectl -n "$ns" get events --field-selector reason=Restarting -o jsonpath='{.items[*].message}' | grep NodeFail
+  }
+  eventually 120 told
+  kubectl annotate node "$node" fake/down-
+  kubectl wait --for=condition=Ready --timeout=120s "node/$node"
 }
 
 @test "two operators: one leads, and hands over at once when it ends" {
