@@ -47,12 +47,14 @@ static void block_signals(sigset_t *before)
 	sigprocmask(SIG_SETMASK, &all, before);
 }
 
-/* The parent may not be seen any more when it is gone already. */
 static void die_with_parent(const struct pod *p)
 {
 	if (p->state.own_pids)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It may have died just before. */
+	if (getppid() != p->self)
+		_exit(128);
 }
 
 static void take_stdio(int out, int err)

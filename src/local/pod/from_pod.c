@@ -7,7 +7,7 @@
 
 static const char *const config_error = "CreateContainerConfigError";
 
-static bool refuse(struct from *f, bool retry, const char *fmt, va_list args)
+static PRINTF_LIKE(3, 0) bool refuse(struct from *f, bool retry, const char *fmt, va_list args)
 {
 	char text[1024];
 

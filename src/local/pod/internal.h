@@ -75,6 +75,7 @@ struct pod {
 	struct loop *loop;
 	struct loop_timer *timer;
 	const struct clock *clock;
+	pid_t self;
 	struct cgroup_mounts cgroups;
 	bool mount_namespace; /* had */
 	bool own_proc;        /* /proc speaks of the same numbers as we */

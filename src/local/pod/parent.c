@@ -226,7 +226,7 @@ static bool live(struct pod *p, struct err *e)
 
 int pod_main(const char *folder)
 {
-	struct pod p = { .clock = &clock_wall };
+	struct pod p = { .clock = &clock_wall, .self = getpid() };
 	struct err e = ERR_INIT;
 	bool well;
 

@@ -1,7 +1,9 @@
 /* Real pods: what their containers do, and what is said of it. */
 #include "local/pod/testing.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <stdarg.h>
@@ -279,6 +281,82 @@ static void test_killed_parent(void **state)
 	testing_pod_end(&t);
 }
 
+/* On another network it would be another pod: it does not run. */
+static void test_network_is_missing(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	testing_pod_begin(&t);
+	t.spec.network = STR("/no/such/network");
+	testing_pod_sh(&t, "main", "echo never");
+	testing_pod_run(&t);
+	assert_true(t.state.failed);
+	assert_str(t.state.reason, "FailedCreatePodSandBox");
+	assert_str(t.state.message, "network namespace /no/such/network: No such file or directory");
+	assert_false(testing_pod_exists(&t, "logs/main/0.log"));
+	testing_pod_end(&t);
+}
+
+static void test_network(void **state)
+{
+	struct testing_pod t;
+	int ready[2], word;
+	pid_t pid;
+
+	(void)state;
+	testing_pod_needs_namespaces();
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		word = unshare(CLONE_NEWNET);
+		if (write(ready[1], &word, sizeof(word)) < 0)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &word, sizeof(word)), sizeof(word));
+	assert_int_equal(word, 0);
+	testing_pod_begin(&t);
+	t.spec.network = arena_printf(&t.arena, "/proc/%d/ns/net", (int)pid);
+	testing_pod_sh(&t, "main", "grep -c : /proc/net/dev; grep -o 'lo:' /proc/net/dev");
+	testing_pod_run(&t);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(ready[0]);
+	close(ready[1]);
+	assert_str(testing_pod_log(&t, "main", 0), "1\nlo:\n");
+	testing_pod_end(&t);
+}
+
+/* What is wanted and cannot be had ends it only if the spec says so. */
+static void test_notes(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main", "true");
+	t.spec.mount_namespace = t.spec.ipc_namespace = false;
+	t.spec.hostname = STR_NONE;
+	for (int strict = 0; strict < 2; strict++) {
+		t.spec.strict = strict;
+		assert_true(pod_prepare(t.folder, &t.spec, NULL));
+		/* Started by hand, it has no PID namespace. */
+		t.pid = fork();
+		if (t.pid == 0)
+			_exit(pod_main(t.folder));
+		t.running = true;
+		testing_pod_wait(&t);
+		assert_int_equal(t.state.failed, strict);
+		if (!strict)
+			assert_str(t.state.notes.v[0], "the pod has no PID namespace of its own");
+		else
+			assert_str(t.state.message, "the pod has no PID namespace of its own");
+	}
+	testing_pod_end(&t);
+}
+
 static void test_deadline(void **state)
 {
 	struct testing_pod t;
@@ -306,6 +384,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_stop_in_time),
 		cmocka_unit_test(test_stop_by_force),
 		cmocka_unit_test(test_killed_parent),
+		cmocka_unit_test(test_network_is_missing),
+		cmocka_unit_test(test_network),
+		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_deadline),
 	};
 	int status;

@@ -159,6 +159,10 @@ struct pod_image {
 	pod_envs env;
 	struct str cwd;
 };
+/* DIR is a plain tree, or holds `rootfs` and perhaps OCI's config.json: of an image (Entrypoint, Cmd, Env, WorkingDir)
+   or of a bundle (process). RET lives in A. */
+bool pod_image_read(struct pod_image *ret, const char *dir, struct arena *a, struct err *e);
+
 struct pod_from_options {
 	/* The object (JSON tree of a ConfigMap or Secret), which must live as long as the spec; NULL: there is none. */
 	yyjson_val *(*config_map)(void *cookie, struct str name);
