@@ -1,7 +1,7 @@
 #include "local/store/internal.h"
 
 static const msec retry_after_failure = SECONDS(1);
-enum { HISTORY = 4096, EVENTS_AT_ONCE = 256 };
+enum { HISTORY = 4096, EVENTS_AT_ONCE = 256, SCRATCH_KEPT = 1 << 20 };
 static const msec events_live = MINUTES(60);
 
 msec store_now(const struct store *s)
@@ -36,6 +36,9 @@ static void forget(struct store *s)
 	memset(&s->docs, 0, sizeof(s->docs));
 	memset(&s->muts, 0, sizeof(s->muts));
 	memset(&s->events, 0, sizeof(s->events));
+	/* One large list must not be remembered for ever. */
+	if (s->arena.used > SCRATCH_KEPT)
+		arena_release(&s->arena);
 	arena_reset(&s->arena);
 }
 

@@ -107,7 +107,8 @@ uint64_t store_version(const struct store *s);
 
 /* Does what need not be done inside a call: children whose owners are gone, what is in a namespace or of a definition
    that was deleted, events older than an hour. A pod on a node is not removed when its grace is over: that is for
-   whoever runs it, with a second DELETE of grace 0. Returns when to call again, NEVER if nothing waits. */
+   whoever runs it, with a second DELETE of grace 0. Call it once after store_open(); it returns when to call it again,
+   NEVER if nothing waits. */
 msec store_step(struct store *s);
 
 #endif
