@@ -119,7 +119,8 @@ bool from_resource(struct from *f, yyjson_val *container, yyjson_val *ref, struc
 		amount = f->o->memory > INT64_MAX / 1000 ? INT64_MAX : f->o->memory * 1000;
 	amount = MAX(amount, (int64_t)0);
 	divisor = MAX(divisor, (int64_t)1);
-	*ret = arena_printf(f->a, "%lld", (long long)(amount / divisor + (amount % divisor != 0)));
+	amount = amount / divisor + (amount % divisor != 0);
+	*ret = arena_printf(f->a, "%lld", (long long)amount);
 	return true;
 }
 
