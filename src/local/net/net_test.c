@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -180,7 +181,7 @@ static void expect_ended(pid_t pid)
 /* ---- scenarios ---- */
 
 /* Two pods listen on one port and reach each other; then everything goes. */
-static void two_pods(const char *folder, enum net_kind kind)
+static void two_pods(const char *folder, enum net_kind at_best, enum net_kind kind)
 {
 	struct net_world w;
 	struct net *n;
@@ -191,7 +192,7 @@ static void two_pods(const char *folder, enum net_kind kind)
 	size_t at = 0, pods = 0;
 	int at_a, at_b;
 
-	CHECK(net_enter(&w, folder, kind, NET_OUTLIVES_US, &problem));
+	CHECK(net_enter(&w, folder, at_best, NET_OUTLIVES_US, &problem));
 	if (kind == NET_USER && w.kind == NET_HOST) {
 		fprintf(stderr, "skipped: %s\n", w.note);
 		CHECK(net_clean(folder, ID, &problem));
@@ -234,12 +235,42 @@ static void two_pods(const char *folder, enum net_kind kind)
 
 static void as_root(const char *folder)
 {
-	two_pods(folder, NET_ROOT);
+	two_pods(folder, NET_ROOT, NET_ROOT);
 }
 
 static void as_user(const char *folder)
 {
-	two_pods(folder, NET_USER);
+	two_pods(folder, NET_USER, NET_USER);
+}
+
+/* Whoever runs the tests as root is somebody without rights here. Programs keep what we have inside of the user
+   namespace; what a container runs does not. */
+static void as_somebody(const char *folder)
+{
+	enum { NOBODY = 65534 };
+	const char *powerless[] = { "/bin/grep", "-q", "^CapEff:.0*$", "/proc/self/status", NULL };
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		fprintf(stderr, "skipped: whoever runs this is somebody already\n");
+		_exit(rmdir(folder) == 0 ? SKIPPED : 1);
+	}
+	CHECK(chown(folder, NOBODY, NOBODY) == 0);
+	CHECK(setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0);
+	CHECK(setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	/* As if it had always been so. */
+	CHECK(prctl(PR_SET_DUMPABLE, 1) == 0);
+	/* What can be had is less than what is asked for. */
+	two_pods(folder, NET_ROOT, NET_USER);
+	CHECK(geteuid() == NOBODY && !program_run(powerless, WAIT_MS));
+	pid = fork();
+	if (pid == 0) {
+		net_rights_drop();
+		execv(powerless[0], (char *const *)(uintptr_t)powerless);
+		_exit(1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static bool beyond_up(void *cookie, struct err *e)
@@ -596,6 +627,7 @@ static void hosts_files(const char *folder)
 	}
 SCENARIO(as_root)
 SCENARIO(as_user)
+SCENARIO(as_somebody)
 SCENARIO(out_into_the_world)
 SCENARIO(out_through_a_firewall)
 SCENARIO(adopted_as_root)
@@ -611,6 +643,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_root),
 		cmocka_unit_test(test_as_user),
+		cmocka_unit_test(test_as_somebody),
 		cmocka_unit_test(test_out_into_the_world),
 		cmocka_unit_test(test_out_through_a_firewall),
 		cmocka_unit_test(test_adopted_as_root),
