@@ -2,7 +2,9 @@
 #include "local/pod/process.h"
 #include "local/pod/testing.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <stdarg.h>
@@ -304,6 +306,41 @@ static void test_no_namespaces_leftover(void **state)
 	testing_pod_end(&t);
 }
 
+/* One that is tied goes with the one who started it. */
+static void test_tied(void **state)
+{
+	static const struct pod_start_options tied = { .tied = true };
+	struct testing_pod t;
+	int said[2], hold[2];
+	pid_t starter, pid = 0;
+
+	(void)state;
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main", "exec sleep 1000");
+	assert_true(pod_prepare(t.folder, &t.spec, NULL));
+	assert_int_equal(pipe2(said, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(hold, O_CLOEXEC), 0);
+	starter = fork();
+	if (starter == 0) {
+		char byte;
+
+		close(hold[1]);
+		if (!pod_start(t.folder, &tied, &pid, NULL) || write(said[1], &pid, sizeof(pid)) < 0)
+			_exit(1);
+		_exit(read(hold[0], &byte, 1) != 0);
+	}
+	close(said[1]);
+	close(hold[0]);
+	assert_int_equal(read(said[0], &pid, sizeof(pid)), sizeof(pid));
+	testing_pod_until(&t, has_written);
+	assert_true(process_lives(pid, t.state.pid_start));
+	close(hold[1]);
+	assert_int_equal(waitpid(starter, NULL, 0), starter);
+	until_gone(pid, t.state.pid_start);
+	close(said[0]);
+	testing_pod_end(&t);
+}
+
 static void test_out_of_memory(void **state)
 {
 	struct testing_pod t;
@@ -377,6 +414,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_no_namespaces),
 		cmocka_unit_test(test_group_of_its_own),
 		cmocka_unit_test(test_no_namespaces_leftover),
+		cmocka_unit_test(test_tied),
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_another_user),
 		cmocka_unit_test(test_find_nothing),
