@@ -2,12 +2,12 @@
 # The bench of the operator itself: that it measures, and that its load generator does not hide errors.
 
 setup_file() {
-  cd "$BATS_TEST_DIRNAME/../.."
+  cd "$BATS_TEST_DIRNAME/../.." || return 1
   TARGETS="dl-operator test/bench-cluster/replay" scripts/build.sh build
 }
 
 setup() {
-  cd "$BATS_TEST_DIRNAME/../.."
+  cd "$BATS_TEST_DIRNAME/../.." || return 1
   replay=build/test/bench-cluster/replay
   export KUBECONFIG=$CLUSTER_DIR/kubeconfig
 }
