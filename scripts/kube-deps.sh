@@ -81,7 +81,7 @@ busybox_is_static() {
 # install_packages: Debian packages of the commands that are not there.
 install_packages() {
   pairs="openssl:openssl jq:jq setpriv:util-linux flock:util-linux curl:curl"
-  [ -z "$node" ] || pairs="$pairs ip:iproute2 iptables:iptables containerd:containerd runc:runc"
+  [ -z "$node" ] || pairs="$pairs ip:iproute2 iptables:iptables pgrep:procps containerd:containerd runc:runc"
   packages=
   for pair in $pairs; do
     command -v "${pair%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
