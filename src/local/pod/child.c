@@ -1,4 +1,5 @@
 /* Between fork and exec: the new process becomes what its container is. */
+#include "local/net/net.h"
 #include "local/pod/internal.h"
 
 #include "local/pod/mounts.h"
@@ -208,15 +209,17 @@ static _Noreturn void run_program(struct container *c, const pod_strs *command, 
 	umask(022);
 	/* Changing the user forgets it. */
 	die_with_parent(c->pod);
+	/* The parents of pods may have rights that are handed on from program to program; here they end. */
+	net_rights_drop();
 	execvp(argv[0], argv);
 	err_set(&e, ERR_IO, "exec %s: %s", argv[0], errno == ENOENT ? "executable file not found" : strerror(errno));
 	give_up(fault, FAULT_START, err_msg(&e));
 }
 
-pid_t child_container(struct container *c, int out, int err, int fault)
+/* 0 in the new process, which is in a session and in the container's cgroup; OUT and ERR are its output. */
+static pid_t fork_into(const struct container *c, int out, int err)
 {
 	struct pod *p = c->pod;
-	struct err e = ERR_INIT;
 	sigset_t before;
 	pid_t pid;
 
@@ -232,6 +235,16 @@ pid_t child_container(struct container *c, int out, int err, int fault)
 	if (p->state.cgroup.n)
 		cgroup_join(&p->cgroups, p->state.cgroup, c->spec->name);
 	take_stdio(out, err);
+	return 0;
+}
+
+pid_t child_container(struct container *c, int out, int err, int fault)
+{
+	pid_t pid = fork_into(c, out, err);
+	struct err e = ERR_INIT;
+
+	if (pid != 0)
+		return pid;
 	if (!mount_all(c, &e))
 		give_up(fault, FAULT_CREATE, err_msg(&e));
 	run_program(c, &c->spec->command, fault);
@@ -247,23 +260,11 @@ static bool enter_container(const struct container *c)
 
 pid_t child_helper(struct container *c, const pod_strs *command)
 {
-	struct pod *p = c->pod;
-	sigset_t before;
-	pid_t pid;
+	pid_t pid = fork_into(c, -1, -1);
 
-	block_signals(&before);
-	pid = fork();
-	if (pid != 0) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
+	if (pid != 0)
 		return pid;
-	}
-	reset_signals();
-	setsid();
-	die_with_parent(p);
-	if (p->state.cgroup.n)
-		cgroup_join(&p->cgroups, p->state.cgroup, c->spec->name);
-	take_stdio(-1, -1);
-	if (p->mount_namespace && !enter_container(c))
+	if (c->pod->mount_namespace && !enter_container(c))
 		_exit(126);
 	run_program(c, command, -1);
 }

@@ -1,4 +1,6 @@
 /* Real pods: what their containers do, and what is said of it. */
+#include "local/net/net.h"
+#include "local/net/rights.h"
 #include "local/pod/testing.h"
 
 #include <sched.h>
@@ -33,6 +35,22 @@ static void test_exit_code_and_log(void **state)
 	assert_str(c->now.reason, "Error");
 	assert_true(c->now.started > 0 && c->now.finished >= c->now.started);
 	assert_str(testing_pod_log(&t, "main", 0), "out\nerr\n");
+	testing_pod_end(&t);
+}
+
+/* Where we are root by a user namespace, our rights go on from program to program, but not to a container's. */
+static void test_rights_end_with_the_parent(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main",
+	               "grep -q '^CapAmb:.0*$' /proc/self/status && grep -q '^CapInh:.0*$' /proc/self/status");
+	assert_true(rights_keep(NULL));
+	testing_pod_run(&t);
+	net_rights_drop();
+	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 0);
 	testing_pod_end(&t);
 }
 
@@ -375,6 +393,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_code_and_log),
+		cmocka_unit_test(test_rights_end_with_the_parent),
 		cmocka_unit_test(test_endings),
 		cmocka_unit_test(test_restart_on_failure),
 		cmocka_unit_test(test_back_off_and_stop),
