@@ -99,6 +99,23 @@ static void test_goes_on_while_nothing_happens(void **state)
 	assert_int_equal(count_waiting_creates(s), 3);
 }
 
+/* Whoever has had his second lets others go first. */
+static void test_others_get_their_turn(void **state)
+{
+	struct script *s = begin(state);
+	struct job_object other = job_object(s, "1", "", 1);
+
+	made(s, "u1");
+	other.meta.name = STR("other");
+	other.meta.uid = STR("another-uid");
+	s->now += 1000;
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB, .object = { RES_JOB, .job = &other } });
+	made(s, "u2");
+	/* One of this job, which is planned anew after it, and the first of the other. */
+	assert_int_equal(count_waiting_creates(s), 2);
+}
+
 static void test_nothing_goes_out_for_one_who_listens(void **state)
 {
 	struct script *s = begin(state);
@@ -134,6 +151,7 @@ int main(void)
 		SCRIPT_TEST(test_stops_when_one_is_refused),
 		SCRIPT_TEST(test_is_planned_anew_after_a_while),
 		SCRIPT_TEST(test_goes_on_while_nothing_happens),
+		SCRIPT_TEST(test_others_get_their_turn),
 		SCRIPT_TEST(test_nothing_goes_out_for_one_who_listens),
 		SCRIPT_TEST(test_job_that_goes_takes_its_list_along),
 	};
