@@ -15,13 +15,6 @@ struct program_call {
 	struct program_call *prev, *next;
 };
 
-msec program_timeout(const struct operator_flags *f)
-{
-	msec most = SECONDS(30);
-
-	return f->leader_elect ? MIN(most, (f->lease_duration - f->renew_deadline) * 9 / 10) : most;
-}
-
 static void forget(struct program_call *c)
 {
 	if (c->prev)
@@ -82,7 +75,7 @@ static void send(struct program *p, const struct program_call *about, const stru
 	struct kube_raw raw = { .method = methods[call->verb],
 		                .path = call->path,
 		                .body = call->body,
-		                .timeout = program_timeout(p->flags),
+		                .timeout = operator_flags_timeout(p->flags),
 		                .done = answered,
 		                .cookie = c };
 

@@ -379,3 +379,18 @@ void operator_flags_help(FILE *to)
 	      "\nExit status: 0 ended by a signal, 1 failed, 2 a wrong flag or file.\n",
 	      to);
 }
+
+msec operator_flags_timeout(const struct operator_flags *f)
+{
+	msec most = SECONDS(30);
+
+	return f->leader_elect ? MIN(most, (f->lease_duration - f->renew_deadline) * 9 / 10) : most;
+}
+
+size_t operator_flags_requests(const struct operator_flags *f)
+{
+	size_t most = (size_t)f->concurrency * 5 / 4;
+	double in_time = f->qps * (double)operator_flags_timeout(f) / 1000 / 2;
+
+	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, (size_t)1) : most;
+}

@@ -43,6 +43,12 @@ bool operator_flags_parse(struct operator_flags *f, int argc, char **argv, struc
 const char *operator_flag_idle_reason(const char *name);
 void operator_flags_help(FILE *to);
 
+/* How long a request may take: it must not outlive the lease that allowed it. */
+msec operator_flags_timeout(const struct operator_flags *f);
+/* How many may be in flight: so many that no connection waits for us; with a limit a second, no more than get their
+   turn in time. */
+size_t operator_flags_requests(const struct operator_flags *f);
+
 /* "15s", "1m30s", "1.5h", "500ms", "0", as Go writes them; not negative. */
 bool duration_parse(struct str s, msec *ret);
 

@@ -216,6 +216,28 @@ static void test_durations(void **state)
 	}
 }
 
+/* A request ends before the lease does; with a limit a second none waits for longer than it may take. */
+static void test_requests_fit_the_lease(void **state)
+{
+	struct operator_flags f;
+
+	(void)state;
+	operator_flags_init(&f);
+	assert_int_equal(operator_flags_timeout(&f), SECONDS(30));
+	assert_int_equal(operator_flags_requests(&f), 40);
+	f.leader_elect = true;
+	f.lease_duration = SECONDS(15);
+	f.renew_deadline = SECONDS(10);
+	assert_int_equal(operator_flags_timeout(&f), 4500);
+	f.qps = 4;
+	assert_int_equal(operator_flags_requests(&f), 9);
+	f.qps = 0.01;
+	assert_int_equal(operator_flags_requests(&f), 1);
+	f.qps = 1000;
+	assert_int_equal(operator_flags_requests(&f), 40);
+	operator_flags_release(&f);
+}
+
 static void test_help_names_every_flag(void **state)
 {
 	char text[8192] = "";
@@ -239,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_wrong),
 		cmocka_unit_test(test_help_is_given_whatever_else_is_wrong),
 		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_requests_fit_the_lease),
 		cmocka_unit_test(test_help_names_every_flag),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

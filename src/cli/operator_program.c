@@ -7,10 +7,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum {
-	REQUESTS_WAITING = 125, /* percent of the connections: so that none of them waits for us */
-};
-
 static const msec end_within = SECONDS(10), release_within = SECONDS(3), trouble_again = MINUTES(1);
 
 void program_wake(struct program *p)
@@ -111,35 +107,11 @@ static void on_sight(void *cookie, const struct sight *s)
 		log_record(s);
 }
 
-static struct crd *crd_of(const struct program *p, struct str kind)
-{
-	for (size_t i = 0; i < p->n_crds; i++)
-		if (str_eq(crd_kind(p->crds[i]), kind))
-			return p->crds[i];
-	return NULL;
-}
-
-static bool is_served(void *cookie, const struct kind *k)
-{
-	const struct crd *crd = crd_of(cookie, k->id);
-
-	return crd && crd_served(crd);
-}
-
 static void fail(struct program *p, const char *why)
 {
 	log_error(NO_FIELDS, "%s", why);
 	p->status = 1;
 	loop_stop(p->loop);
-}
-
-/* So many that no connection waits for us; with a limit a second, no more than get their turn in time. */
-static size_t requests_max(const struct operator_flags *f)
-{
-	size_t most = (size_t)f->concurrency * REQUESTS_WAITING / 100;
-	double in_time = f->qps * (double)program_timeout(f) / 1000 / 2;
-
-	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, (size_t)1) : most;
 }
 
 static struct operator_config operator_settings(struct program *p)
@@ -154,7 +126,7 @@ static struct operator_config operator_settings(struct program *p)
 	c.plan.creating_duration = f->creating_duration;
 	c.plan.creating_failed = f->creating_failed;
 	c.nodes = str_empty(str_c(f->ns));
-	c.requests_max = requests_max(f);
+	c.requests_max = operator_flags_requests(f);
 	c.creates_max = c.requests_max;
 	c.observer = (struct observer){ on_sight, p };
 	return c;
@@ -167,7 +139,7 @@ static void serve(struct program *p)
 	struct err e = ERR_INIT;
 	struct kube_kind *kinds;
 
-	p->served = operator_kinds_load(p->flags, is_served, p, &e);
+	p->served = operator_kinds_load(p->flags, program_serves, p, &e);
 	if (!p->served || !kinds_count(p->served)) {
 		fail(p, p->served ? "there is no kind that can be served" : err_msg(&e));
 		err_release(&e);
@@ -189,61 +161,17 @@ static void serve(struct program *p)
 	         "dl-operator %s serves", DL_VERSION);
 }
 
-static void crds_finished(struct program *p)
+/* When to come back; NEVER: an answer will wake us. */
+static msec step_start(struct program *p)
 {
-	for (size_t i = 0; i < p->n_crds; i++) {
-		bool served = crd_served(p->crds[i]);
+	msec next;
 
-		if (!served)
-			p->status = p->only_crds ? 1 : 0;
-		log_write(served ? LOG_INFO : LOG_ERROR, FIELDS(F_STR("kind", crd_kind(p->crds[i]))), "%s%s%s",
-		          served ? "served" : "not served", *crd_text(p->crds[i]) ? ": " : "", crd_text(p->crds[i]));
-	}
+	if (!program_step_crds(p, &next))
+		return next;
 	if (p->only_crds)
 		loop_stop(p->loop);
 	else
 		serve(p);
-}
-
-/* Says what keeps a definition waiting, once for each trouble. */
-static void crd_says(struct program *p, size_t i)
-{
-	const char *text = crd_text(p->crds[i]);
-
-	if (p->crd_said[i] && !strcmp(p->crd_said[i], text))
-		return;
-	free(p->crd_said[i]);
-	p->crd_said[i] = xstrndup(text, strlen(text));
-	if (*text)
-		log_warn(FIELDS(F_STR("kind", crd_kind(p->crds[i]))), "its definition: %s", text);
-}
-
-/* When to come back; NEVER: an answer will wake us. */
-static msec step_crds(struct program *p)
-{
-	msec now = loop_now(p->loop), next = NEVER;
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n_crds; i++) {
-		struct crd_wish w = crd_next(p->crds[i], now);
-
-		switch (w.type) {
-		case CRD_SEND:
-			program_call_crd(p, p->crds[i], &w.call);
-			break;
-		case CRD_SLEEP:
-			crd_says(p, i);
-			next = MIN(next, w.at - now);
-			break;
-		case CRD_BUSY:
-			break;
-		case CRD_DONE:
-			n++;
-			break;
-		}
-	}
-	if (n == p->n_crds)
-		crds_finished(p);
 	return p->state == PROGRAM_STARTING ? next : 0;
 }
 
@@ -307,15 +235,6 @@ static msec step_events(struct program *p)
 	return at == NEVER ? NEVER : MAX(at - now, 0);
 }
 
-static void undo(struct program *p, struct crd **crds, size_t n)
-{
-	struct api_call call;
-
-	for (size_t i = 0; p->flags->cleanup_on_exit && i < n; i++)
-		if (crd_undo(crds[i], &call))
-			program_call_undo(p, &call);
-}
-
 /* Nothing new; what is in flight is awaited, then the lease is given away. */
 static msec step_end(struct program *p)
 {
@@ -329,8 +248,7 @@ static msec step_end(struct program *p)
 			return MIN(p->deadline - now, step_lease(p));
 		if (p->lease)
 			lease_release(p->lease);
-		undo(p, p->crds, p->n_crds);
-		undo(p, p->made, p->n_made);
+		program_undo_crds(p);
 		p->state = PROGRAM_RELEASING;
 		p->deadline = now + release_within;
 	}
@@ -354,7 +272,7 @@ static void step(void *cookie)
 	case PROGRAM_STARTING:
 		/* Whoever leads already goes on to. */
 		next = p->reloaded ? step_lease(p) : NEVER;
-		next = MIN(next, step_crds(p));
+		next = MIN(next, step_start(p));
 		break;
 	case PROGRAM_SERVING:
 		next = step_lease(p);
@@ -410,7 +328,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .connections = (size_t)f->concurrency,
 		                            .qps = f->qps,
 		                            .burst = (size_t)burst,
-		                            .request_timeout = program_timeout(f),
+		                            .request_timeout = operator_flags_timeout(f),
 		                            .seed = process_seed(),
 		                            .wake = on_wake,
 		                            .trouble = on_trouble,
@@ -438,40 +356,6 @@ static void open_lease(struct program *p, struct str identity)
 		c.ns = str_c(candidates[i]);
 	if (f->leader_elect && !p->only_crds)
 		p->lease = lease_new(&c);
-}
-
-void program_open_crds(struct program *p)
-{
-	struct crd_options o = { .install = p->flags->install_crds,
-		                 .adopt = p->flags->adopt_crds,
-		                 .look = p->only_crds || str_empty(str_c(p->flags->ns)),
-		                 .ns = str_c(p->flags->ns) };
-
-	p->n_crds = kinds_count(p->kinds);
-	p->crds = xcalloc(p->n_crds + 1, sizeof(*p->crds));
-	p->crd_said = xcalloc(p->n_crds + 1, sizeof(*p->crd_said));
-	for (size_t i = 0; i < p->n_crds; i++)
-		p->crds[i] = crd_new(p->kinds, kinds_at(p->kinds, i), &o);
-}
-
-void program_close_crds(struct program *p, bool keep)
-{
-	struct api_call call;
-
-	for (size_t i = 0; i < p->n_crds; i++) {
-		free(p->crd_said[i]);
-		if (keep && crd_undo(p->crds[i], &call)) {
-			p->made = xrealloc(p->made, (p->n_made + 1) * sizeof(*p->made));
-			p->made[p->n_made++] = p->crds[i];
-		} else {
-			crd_free(p->crds[i]);
-		}
-	}
-	free(p->crds);
-	free(p->crd_said);
-	p->crds = NULL;
-	p->crd_said = NULL;
-	p->n_crds = 0;
 }
 
 /* What a wrong flag or file can spoil. */

@@ -84,8 +84,6 @@ void program_call_crd(struct program *p, struct crd *crd, const struct api_call 
 void program_call_undo(struct program *p, const struct api_call *call);
 void program_call_event(struct program *p, uint64_t id, const struct api_call *call);
 void program_calls_drop(struct program *p);
-/* A request of ours must not outlive the lease that allowed it. */
-msec program_timeout(const struct operator_flags *f);
 
 /* operator_reload.c */
 bool program_watch_kinds(struct program *p, struct err *e);
@@ -95,10 +93,17 @@ msec program_look_at_kinds(struct program *p);
 /* RELOADING: starts anew once nothing is in flight. */
 msec program_reload(struct program *p);
 
-/* operator_program.c */
+/* operator_definitions.c */
 void program_open_crds(struct program *p);
 /* KEEP: those that this process made are remembered. */
 void program_close_crds(struct program *p, bool keep);
+/* True once it is known of each definition whether it does; *NEXT is when to come back, NEVER if an answer will
+   wake us. */
+bool program_step_crds(struct program *p, msec *next);
+/* For operator_kinds_load(): does the kind's definition do? */
+bool program_serves(void *cookie, const struct kind *k);
+/* Deletes those that this process made, if it was told so. */
+void program_undo_crds(struct program *p);
 
 /* operator_web.c: opens the listeners. */
 bool program_web_open(struct program *p, struct err *e);
