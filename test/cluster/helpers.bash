@@ -23,19 +23,6 @@ new_namespace() {
   eventually 120 kubectl -n "$1" get serviceaccount default
 }
 
-# eventually SECONDS COMMAND…: until it succeeds; what it said last, if it never does.
-eventually() {
-  local end=$((SECONDS + $1)) said
-  shift
-  until said=$("$@" 2>&1); do
-    if [ $SECONDS -ge "$end" ]; then
-      printf 'never: %s\n%s\n' "$*" "$said"
-      return 1
-    fi
-    sleep 0.1
-  done
-}
-
 # The kinds' definitions, served and known to kubectl. Installed by whoever comes first.
 install_crds() {
   "$DLJOB" crds | kubectl apply -f - >/dev/null

@@ -24,12 +24,7 @@ teardown_file() {
 }
 
 teardown() {
-  local pid
-  for pid in "$BATS_TEST_TMPDIR"/*.pid; do
-    [ -e "$pid" ] || continue
-    kill -KILL "$(cat "$pid")" 2>/dev/null || true
-    wait "$(cat "$pid")" 2>/dev/null || true
-  done
+  kill_started
 }
 
 # operator NAME [FLAG…]: starts one in the background; its log is in NAME.log, its ports in NAME.ports.

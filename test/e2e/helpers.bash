@@ -71,3 +71,26 @@ YAML
 yaml_to_json() {
   /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(sys.stdin))))'
 }
+
+# eventually SECONDS COMMAND…: until it succeeds; what it said last, if it never does.
+eventually() {
+  local end=$((SECONDS + $1)) said
+  shift
+  until said=$("$@" 2>&1); do
+    if [ $SECONDS -ge "$end" ]; then
+      printf 'never: %s\n%s\n' "$*" "$said"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+# kill_started: ends what the test started in the background and wrote into NAME.pid, whatever became of it.
+kill_started() {
+  local pid
+  for pid in "$BATS_TEST_TMPDIR"/*.pid; do
+    [ -e "$pid" ] || continue
+    kill -KILL "$(cat "$pid")" 2>/dev/null || true
+    wait "$(cat "$pid")" 2>/dev/null || true
+  done
+}

@@ -6,32 +6,14 @@ load helpers
 : "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
 
 teardown() {
-  local pid
-  for pid in "$BATS_TEST_TMPDIR"/*.pid; do
-    [ -e "$pid" ] || continue
-    kill -KILL "$(cat "$pid")" 2>/dev/null || true
-    wait "$(cat "$pid")" 2>/dev/null || true
-  done
-}
-
-# until_there COMMAND…: at most two minutes.
-until_there() {
-  local end=$((SECONDS + 120))
-  until "$@"; do
-    [ $SECONDS -lt "$end" ] || {
-      echo "never: $*"
-      cat ./*.log
-      return 1
-    }
-    sleep 0.1
-  done
+  kill_started
 }
 
 # An operator that waits for the answer to a write which never comes.
 waiting_operator() {
   python3 "$root/test/e2e/silent_server.py" port writes >server.log 2>&1 3>&- &
   echo $! >server.pid
-  until_there test -s port
+  eventually 120 test -s port
   cat >kubeconfig <<YAML
 apiVersion: v1
 kind: Config
@@ -42,7 +24,7 @@ YAML
   "$DL_OPERATOR" --kubeconfig=kubeconfig --namespace=team --install-crds=false --metrics-bind-address=0 \
     --health-probe-bind-address=0 >operator.log 2>&1 3>&- &
   echo $! >operator.pid
-  until_there test -s writes
+  eventually 120 test -s writes
 }
 
 # signalled FIRST SECOND STATUS: what is in flight is awaited after the first, not after the second.
@@ -50,7 +32,7 @@ signalled() {
   local rc=0 pid
   pid=$(cat operator.pid)
   kill "-$1" "$pid"
-  until_there grep -q '"signal":"SIG'"$1" operator.log
+  eventually 120 grep -q '"signal":"SIG'"$1" operator.log
   kill -0 "$pid"
   kill "-$2" "$pid"
   wait "$pid" || rc=$?
