@@ -37,8 +37,14 @@ def main():
     o = Operator("paged", server=proxy.url).ready(240)
     check(proxy.gone > 0, f"{proxy.gone} answers said 410")
     check(asked[:2] == [False, True] and False in asked[2:], f"the list began anew: {len(asked)} pages were asked for")
-    count = o.ask(o.metrics_port, "/metrics")
-    check(f'dl_operator_cached_objects{{resource="services"}} {SERVICES}' in count, "all services are known")
+
+    def all_known():
+        """Those of jobs that ran before are there, too, and go."""
+        n = len(api.items(f"/api/v1/services?labelSelector={OURS}uid"))
+        return n >= SERVICES and f'dl_operator_cached_objects{{resource="services"}} {n}\n' in o.ask(
+            o.metrics_port, "/metrics")
+
+    check(eventually(60, all_known), "all services are known")
     acts(ns, "after-pages")
     check(o.alive(), "it was the same process")
     o.stop()
