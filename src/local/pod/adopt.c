@@ -74,6 +74,19 @@ bool pod_stop(const char *folder, int64_t grace, struct err *e)
 	return well;
 }
 
+bool pod_kill(const char *folder, struct err *e)
+{
+	enum pod_found found;
+	pid_t pid;
+
+	if (!pod_find(folder, &found, &pid, e))
+		return false;
+	if (found != POD_FOUND_ALIVE)
+		return err_set(e, ERR_INVALID, "%s: no process runs", folder);
+	process_kill_children(pid);
+	return true;
+}
+
 static void a_moment(void)
 {
 	struct timespec t = { .tv_nsec = 2000000 };

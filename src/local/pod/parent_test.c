@@ -275,6 +275,27 @@ static bool is_marked_dead(const struct pod_state *s)
 }
 
 /* The one who started it finds out, and nothing is left. */
+static bool main_runs(const struct pod_state *s)
+{
+	return s->containers.n && s->containers.v[0].now.run == POD_RUNNING;
+}
+
+static void test_killed_from_outside(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main", "while :; do sleep 100; done");
+	testing_pod_start(&t);
+	testing_pod_until(&t, main_runs);
+	assert_true(pod_kill(t.folder, NULL));
+	testing_pod_wait(&t);
+	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 137);
+	assert_false(pod_kill(t.folder, NULL));
+	testing_pod_end(&t);
+}
+
 static void test_killed_parent(void **state)
 {
 	struct testing_pod t;
@@ -402,6 +423,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_sidecar),
 		cmocka_unit_test(test_stop_in_time),
 		cmocka_unit_test(test_stop_by_force),
+		cmocka_unit_test(test_killed_from_outside),
 		cmocka_unit_test(test_killed_parent),
 		cmocka_unit_test(test_network_is_missing),
 		cmocka_unit_test(test_network),

@@ -239,6 +239,9 @@ enum pod_found {
 bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct err *e);
 /* SIGTERM to the parent, with GRACE milliseconds (-1: the spec's). Well if there is none any more. */
 bool pod_stop(const char *folder, int64_t grace, struct err *e);
+/* SIGKILL to the first process of each container that runs, as if the machine had taken it: the pod's policy decides
+   what follows. For tries. False, with *E, if none runs. */
+bool pod_kill(const char *folder, struct err *e);
 /* Kills what is left of a pod whose parent died (or lives: it is killed first), removes its cgroups, and writes the
    last state: what ran has ended with 137. Well to call again. */
 bool pod_reap(const char *folder, const struct clock *clock, struct err *e);

@@ -11,7 +11,7 @@ struct pod_tail;
 struct pod_tail_line {
 	struct str time; /* 2026-01-02T03:04:05.678901234Z */
 	bool is_stderr;
-	bool part;       /* the line goes on in the next one */
+	bool part;       /* the line goes on in the next one of its stream */
 	struct str text; /* without a newline */
 };
 
@@ -19,12 +19,11 @@ struct pod_tail_line {
    not there yet may come. */
 struct pod_tail *pod_tail_new(const char *folder, struct str container, int64_t run);
 void pod_tail_free(struct pod_tail *t);
-/* The next whole line, valid until the next call; false: there is none now. A line that was damaged is left out. */
+/* The next whole line, valid until the next call; false: there is none now. A line that was damaged is left out. What
+   was rotated away before it was read is lost. */
 bool pod_tail_next(struct pod_tail *t, struct pod_tail_line *ret);
-/* Skips all but the last N lines that are there now. */
+/* Skips all but the last N lines that are there now. To be called before the first pod_tail_next(). */
 void pod_tail_last(struct pod_tail *t, size_t n);
-/* Skips what is older than TIME (nanoseconds since 1970). */
-void pod_tail_since(struct pod_tail *t, int64_t time);
 /* The number of the container's last run in FOLDER; -1: it has none. */
 int64_t pod_tail_runs(const char *folder, struct str container);
 
