@@ -49,7 +49,4 @@ msec operator_flags_timeout(const struct operator_flags *f);
    turn in time. */
 size_t operator_flags_requests(const struct operator_flags *f);
 
-/* "15s", "1m30s", "1.5h", "500ms", "0", as Go writes them; not negative. */
-bool duration_parse(struct str s, msec *ret);
-
 #endif

@@ -1,3 +1,4 @@
+#include "cli/duration.h"
 #include "cli/operator_flags.h"
 
 #include "base/str.h"

@@ -274,12 +274,6 @@ static bool is_marked_dead(const struct pod_state *s)
 	       str_eqc(s->containers.v[0].now.reason, "ContainerStatusUnknown");
 }
 
-/* The one who started it finds out, and nothing is left. */
-static bool main_runs(const struct pod_state *s)
-{
-	return s->containers.n && s->containers.v[0].now.run == POD_RUNNING;
-}
-
 static void test_killed_from_outside(void **state)
 {
 	struct testing_pod t;
@@ -288,7 +282,7 @@ static void test_killed_from_outside(void **state)
 	testing_pod_begin(&t);
 	testing_pod_sh(&t, "main", "while :; do sleep 100; done");
 	testing_pod_start(&t);
-	testing_pod_until(&t, main_runs);
+	testing_pod_until(&t, runs);
 	assert_true(pod_kill(t.folder, NULL));
 	testing_pod_wait(&t);
 	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 137);
@@ -296,6 +290,7 @@ static void test_killed_from_outside(void **state)
 	testing_pod_end(&t);
 }
 
+/* The one who started it finds out, and nothing is left. */
 static void test_killed_parent(void **state)
 {
 	struct testing_pod t;
