@@ -21,6 +21,7 @@ struct http_client {
 	msec armed; /* when the timer fires */
 	unsigned depth;
 	bool in_curl, dead;
+	bool freed; /* a call is to go on that was paused */
 };
 
 static void list_add(struct list *l, struct http_call *call)
@@ -83,7 +84,7 @@ static msec due_at(const struct http_call *call)
 		return call->began;
 	if (call->r.timeout > 0)
 		at = call->began + call->r.timeout;
-	if (call->r.idle_timeout > 0 && call->state == CALL_ACTIVE)
+	if (call->r.idle_timeout > 0 && call->state == CALL_ACTIVE && !call->paused)
 		at = MIN(at, call->last_byte + call->r.idle_timeout);
 	return at;
 }
@@ -138,6 +139,30 @@ static void bury_doomed(struct http_client *c)
 	}
 }
 
+static struct http_call *next_freed(const struct http_client *c)
+{
+	for (struct http_call *call = c->active.first; call; call = call->next)
+		if (call->held && !call->paused)
+			return call;
+	return NULL;
+}
+
+/* Users are called meanwhile, and may change everything: the search begins anew each time. */
+static void free_paused(struct http_client *c)
+{
+	struct http_call *call;
+
+	while (c->freed && !c->dead) {
+		c->freed = false;
+		while (!c->dead && (call = next_freed(c))) {
+			call->held = false;
+			http_client_curl_begins(c);
+			http_pool_go_on(call);
+			http_client_curl_ended(c);
+		}
+	}
+}
+
 static void start_waiting(struct http_client *c)
 {
 	struct http_call *call, *next;
@@ -177,6 +202,7 @@ void http_client_leave(struct http_client *c)
 		c->depth--;
 		return;
 	}
+	free_paused(c);
 	if (!c->dead) {
 		start_waiting(c);
 		for (size_t i = 0; i < RETIRED_MAX; i++) {
@@ -360,6 +386,25 @@ void http_cancel(struct http_call *call)
 	http_client_enter(c);
 	detach(call);
 	call_free(call);
+	http_client_leave(c);
+}
+
+void http_pause(struct http_call *call)
+{
+	call->paused = true;
+}
+
+void http_go_on(struct http_call *call)
+{
+	struct http_client *c = call->client;
+
+	if (!call->paused || call->state == CALL_ENDED || call->cancelled || c->dead)
+		return;
+	call->paused = false;
+	call->last_byte = loop_now(c->loop);
+	c->freed = c->freed || call->held;
+	http_client_enter(c);
+	watch_clock(call);
 	http_client_leave(c);
 }
 

@@ -65,6 +65,10 @@ struct http_call;
 struct http_call *http_send(struct http_client *c, const struct http_request *r);
 /* No callback comes any more. */
 void http_cancel(struct http_call *call);
+/* Nothing more is read of a streamed answer, so that its server has to wait, until it is told to go on; meanwhile
+   idle_timeout does not count. What had come before may be handed over once more. */
+void http_pause(struct http_call *call);
+void http_go_on(struct http_call *call);
 /* From now on requests, those that wait too, go to S over new connections (rotated certificates); what is
    under way is left to end where it is. False: S makes no sense, and all stays as it was. */
 bool http_client_refresh(struct http_client *c, const struct http_server *s, struct err *e);

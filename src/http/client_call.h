@@ -29,6 +29,8 @@ struct http_call {
 	size_t header_bytes;
 	unsigned attempts; /* how often a connection was ready and the request about to go out */
 	int status;        /* of the answer's status line, as soon as it is there */
+	bool paused;       /* by its user */
+	bool held;         /* libcurl keeps what was not taken */
 	bool cancelled;    /* inside a callback of libcurl, where it cannot be taken away */
 	const char *problem;
 	struct buf body;
@@ -58,5 +60,7 @@ size_t http_pool_active(const struct http_pool *p);
 void http_pool_start(struct http_pool *p, struct http_call *call);
 /* Takes an active call away from libcurl; its connection is closed unless its answer was complete. */
 void http_pool_stop(struct http_call *call);
+/* libcurl hands over what it kept, and goes on. */
+void http_pool_go_on(struct http_call *call);
 
 #endif

@@ -68,6 +68,10 @@ static size_t on_body(char *text, size_t size, size_t n, void *cookie)
 		return 0;
 	call->last_byte = loop_now(easy->pool->loop);
 	if (call->r.data && call->status / 100 == 2) {
+		if (call->paused) {
+			call->held = true;
+			return CURL_WRITEFUNC_PAUSE;
+		}
 		if (!call->r.data(call->r.cookie, piece))
 			call->problem = "broken off by its reader";
 		return call->problem || call->cancelled || http_client_is_dead(call->client) ? 0 : piece.n;

@@ -132,6 +132,14 @@ void http_pool_stop(struct http_call *call)
 	p->unused = easy;
 }
 
+void http_pool_go_on(struct http_call *call)
+{
+	struct http_easy *easy = call->easy;
+
+	/* An error of it ends the transfer, and comes as its result. */
+	(void)curl_easy_pause(easy->curl, CURLPAUSE_CONT);
+}
+
 size_t http_pool_active(const struct http_pool *p)
 {
 	return p->active;
