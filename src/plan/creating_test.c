@@ -37,6 +37,27 @@ static void every_reason_is_told_at_once(void **state)
 	}
 }
 
+/* The machine that runs pods by itself ends what it can never run: no policy helps. */
+static void what_can_never_run_fails_the_job(void **state)
+{
+	static const char *const reasons[] = { "NeverFits", "CannotRun" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct t *t = waiting("CreateContainerConfigError", RESTART_ALWAYS);
+		struct t_pod *p = t_pod(t, "worker", 1);
+
+		p->pod.phase = POD_FAILED;
+		p->pod.reason = str_c(reasons[i]);
+		p->pod.message = STR("wants 4 GPUs, this machine has 0");
+		t_settle(t);
+		assert_phase(t, "Failed");
+		assert_string_equal(t_reason(t), "worker-1 cannot run: wants 4 GPUs, this machine has 0");
+		assert_int_equal(t->record->restarts, 0);
+		t_free(t);
+	}
+}
+
 static void an_ordinary_wait_is_no_problem(void **state)
 {
 	struct t *t = waiting("ContainerCreating", RESTART_NEVER);
@@ -161,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reason_is_told_at_once),
+		cmocka_unit_test(what_can_never_run_fails_the_job),
 		cmocka_unit_test(an_ordinary_wait_is_no_problem),
 		cmocka_unit_test(after_a_quarter_of_an_hour_it_has_failed),
 		cmocka_unit_test(the_clock_of_the_pod),

@@ -22,6 +22,21 @@ static bool is_disruption(const struct pod *pod)
 	return false;
 }
 
+/* Whoever runs pods has looked at this one, and it can never run there: only another manifest helps. A kubelet keeps
+   such a pod waiting (creating.c); the machine that runs them by itself ends it. */
+static const char *const hopeless_reasons[] = {
+	"NeverFits",
+	"CannotRun",
+};
+
+static bool is_hopeless(const struct pod *pod)
+{
+	for (size_t i = 0; i < ARRAY_LEN(hopeless_reasons); i++)
+		if (pod->phase == POD_FAILED && str_eqc(pod->reason, hopeless_reasons[i]))
+			return true;
+	return false;
+}
+
 /* By the present template; a pod that was made from an earlier one is matched by the rule itself. */
 static bool container_counts(const struct role *role, const struct pod *pod, const struct container *c)
 {
@@ -185,6 +200,11 @@ static void judge_pod(struct world *w, struct role_view *v, struct replica *rep)
 	const struct pod *pod = rep->pod;
 	struct pod_result res = pod_result(v->role, pod);
 
+	if (is_hopeless(pod)) {
+		failed(rep, CAUSE_CREATE_FAILED, -1, w->now);
+		rep->hopeless = true;
+		return;
+	}
 	if (res.result != RESULT_NONE && ended_by_itself(pod, res.finished)) {
 		if (res.result == RESULT_SUCCESS)
 			rep->verdict = V_COMPLETED;

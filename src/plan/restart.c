@@ -62,6 +62,8 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 		return arena_printf(a, "was lost with node %.*s", STR_F(rep->pod->node));
 	case CAUSE_CREATE_FAILED:
 		c = creating_problem(rep->pod);
+		if (!c || rep->pod->phase == POD_FAILED)
+			return arena_printf(a, "cannot run: %.*s", STR_F(reason_clip(rep->pod->message)));
 		return arena_printf(a, "could not be created: %.*s", STR_F(c->reason));
 	case CAUSE_DISRUPTED:
 		return STR("was disrupted");
