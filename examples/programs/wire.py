@@ -42,7 +42,7 @@ class Peer:
     """A connection to another replica: one JSON document in a line."""
 
     def __init__(self, sock, who):
-        self.sock, self.who, self.rest = sock, who, b""
+        self.sock, self.who, self.rest, self.queue = sock, who, b"", []
         sock.settimeout(STILL)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -62,12 +62,12 @@ class Peer:
         except OSError as error:
             raise Lost(f"lost {self.who}: {error}") from None
 
-    def take(self):
-        """What one read brings: the messages that are complete by now."""
+    def fill(self):
+        """Reads once: the messages that are complete by then go into the queue."""
         try:
             data = self.sock.recv(1 << 16)
         except socket.timeout:
-            raise Lost(f"no word from {self.who} for {STILL} s") from None
+            raise Lost(f"no word from {self.who} for {self.sock.gettimeout():.0f} s") from None
         except OSError as error:
             raise Lost(f"lost {self.who}: {error}") from None
         if not data:
@@ -76,18 +76,24 @@ class Peer:
         if len(self.rest) > LONGEST:
             raise Lost(f"{self.who} sends lines without end")
         try:
-            return [dict(json.loads(line)) for line in lines]
+            self.queue += [dict(json.loads(line)) for line in lines]
         except (ValueError, TypeError):
             raise Lost(f"{self.who} speaks another language") from None
 
+    def take(self):
+        """All messages that are there; after `ready` this does not wait."""
+        if not self.queue:
+            self.fill()
+        messages, self.queue = self.queue, []
+        return messages
+
     def ask(self, **message):
-        """Sends, and waits for the one answer."""
+        """Sends, if there is something to send, and waits for the next message."""
         if message:
             self.send(**message)
-        while True:
-            answers = self.take()
-            if answers:
-                return answers[0]
+        while not self.queue:
+            self.fill()
+        return self.queue.pop(0)
 
 
 def listen(port):
@@ -114,8 +120,8 @@ def connect(host, port, who):
 
 
 def ready(peers, seconds=STILL):
-    """Those of the sockets that have something to read; None: wait as long as it takes."""
-    found = select.select(peers, [], [], seconds)[0]
+    """Those who have sent something; seconds None: wait as long as it takes."""
+    found = [peer for peer in peers if peer.queue] or select.select(peers, [], [], seconds)[0]
     if not found:
         raise Lost(f"no word from anybody for {seconds:.0f} s")
     return found
@@ -126,13 +132,12 @@ def gather(door, count, fits, others=()):
     or does not introduce himself, is turned away. The loss of one who is here, or of `others`, ends the wait."""
     here, end = [], time.monotonic() + START
     while len(here) < count:
-        try:
-            found = ready([door, *here, *others], max(0, end - time.monotonic()))
-        except Lost:
-            raise Lost(f"{count - len(here)} of {count} did not come within {START} s") from None
+        found = select.select([door, *here, *others], [], [], max(0, end - time.monotonic()))[0]
+        if not found:
+            raise Lost(f"{count - len(here)} of {count} did not come within {START} s")
         for peer in found:
             if peer is not door:
-                peer.take()
+                peer.fill()
                 continue
             newcomer = Peer(door.accept()[0], "a newcomer")
             newcomer.sock.settimeout(5)

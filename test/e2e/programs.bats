@@ -68,7 +68,7 @@ linear_job() {
 
 # losses NAME: the numbers that it printed, in their order.
 losses() {
-  sed -n 's/.*: loss \([0-9.]*\) .*/\1/p' "$1.log"
+  sed -n 's/.*: loss \([0-9.]*\).*/\1/p' "$1.log"
 }
 
 @test "linear regression: the loss falls, the weights are the true ones, everybody ends well" {
@@ -143,4 +143,107 @@ PY
   split python3 "$programs/linear.py"
   is "$status" 2
   has "$out" "this is for MXJob"
+}
+
+# ring_job [ARGUMENT…]: the three replicas of examples/local/ring.yaml.
+ring_job() {
+  local i hosts
+  hosts=$(free_ports 3 | sed 's/^/localhost:/' | paste -s -d,)
+  for i in 0 1 2; do
+    replica "trainer$i" TRAINER_HOSTS="$hosts" TRAININGJOB_REPLICA_NAME=trainer TRAININGJOB_REPLICA_INDEX=$i \
+      -- "$programs/ring.py" "$@"
+  done
+}
+
+@test "all-reduce ring: all ranks come to the same mean" {
+  ring_job --seconds 0.2
+  for i in 0 1 2; do
+    ends trainer$i 0
+    said trainer$i "all ranks agree"
+    is "$(losses trainer$i)" "$(losses trainer0)"
+  done
+  losses trainer0 | awk 'NR > 1 && $1 >= last { exit 1 } { last = $1 } END { exit NR < 10 }'
+}
+
+@test "all-reduce ring: too few steps are a wrong result; alone is a ring, too" {
+  ring_job --steps 3 --seconds 0
+  for i in 0 1 2; do
+    ends trainer$i 1
+    said trainer$i "the model is off by"
+  done
+  replica alone TRAINER_HOSTS=localhost:1 TRAININGJOB_REPLICA_NAME=trainer TRAININGJOB_REPLICA_INDEX=0 \
+    -- "$programs/ring.py" --seconds 0
+  ends alone 0
+}
+
+@test "all-reduce ring: one who is killed takes the others along" {
+  ring_job --seconds 100
+  eventually 60 grep -q "step 1 of" trainer0.log
+  killed trainer1
+  for i in 0 1 2; do
+    ends trainer$i 137
+  done
+  said trainer2 "lost rank"
+}
+
+# tf_task TYPE INDEX [ARGUMENT…]: of a cluster whose places are in $master, $ps, $worker0 and $worker1.
+tf_task() {
+  local type=$1 index=$2
+  shift 2
+  replica "$type$index" TF_CONFIG="{\"cluster\": {\"master\": [\"$master\"], \"ps\": [\"$ps\"],
+    \"worker\": [\"$worker0\", \"$worker1\"]}, \"task\": {\"type\": \"$type\", \"index\": $index}}" \
+    -- "$programs/tfconfig.py" --seconds 0 "$@"
+}
+
+tf_places() {
+  # shellcheck disable=SC2046 # four words
+  set -- $(free_ports 4 | sed 's/^/localhost:/')
+  master=$1 ps=$2 worker0=$3 worker1=$4
+}
+
+@test "TF_CONFIG: everybody finds everybody; the ps stays until it is stopped" {
+  tf_places
+  for task in "ps 0" "worker 0" "worker 1"; do
+    # shellcheck disable=SC2086 # two words
+    tf_task $task
+  done
+  # One that is started again alone goes on with the others.
+  eventually 60 grep -q "serves on port" worker1.log
+  killed worker1
+  ends worker1 137
+  tf_task worker 1
+  tf_task master 0
+  for name in master0 worker0 worker1; do
+    ends $name 0
+  done
+  said master0 "4 tasks, 0 wrong answers"
+  said master0 "ps 0 asked worker 1: worker 1"
+  is "$(grep -c ' asked ' master0.log)" 12
+  kill "$(cat ps0.pid)"
+  ends ps0 143
+}
+
+@test "TF_CONFIG: somebody else's answer is a failure" {
+  tf_places
+  tf_task ps 0
+  tf_task worker 0
+  tf_task worker 1
+  # The master's table of places has two entries swapped.
+  swapped=$worker0 worker0=$worker1 worker1=$swapped
+  tf_task master 0
+  ends master0 1
+  said master0 "master 0 asked worker 0: worker 1 WRONG"
+  ends worker0 0
+  ends worker1 0
+}
+
+@test "rings and TF_CONFIG: without their environment they say what they need" {
+  split python3 "$programs/ring.py"
+  is "$status" 2
+  has "$out" "this is for AITrainingJob"
+  for config in '' '{}' '[]' '{"cluster": {}, "task": {"type": "ps", "index": 0}}'; do
+    split env TF_CONFIG="$config" python3 "$programs/tfconfig.py"
+    is "$status" 2
+    has "$out" "this is for TfJob"
+  done
 }
