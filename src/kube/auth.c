@@ -147,6 +147,8 @@ static void plugin_ended(void *cookie, const struct loop_process_result *r)
 	err_release(&a->problem);
 	a->problem = e;
 	give_up_for_now(a);
+	/* Who waits for it is told why in vain. */
+	a->ready(a->cookie);
 }
 
 static const char **c_strings(struct arena *a, struct str first, const struct str *rest, size_t n)
