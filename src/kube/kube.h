@@ -15,6 +15,7 @@ struct kube_kind {
 };
 
 struct kube_options {
+	bool calls_only;    /* nothing is watched: kube_raw() and kube_stream_open() only */
 	struct str ns;      /* watched namespace; empty: all */
 	bool nodes;         /* watch nodes (not in namespaced mode) */
 	size_t connections; /* of the pool for calls; 32 */
@@ -23,7 +24,7 @@ struct kube_options {
 	msec request_timeout;
 	struct str user_agent;
 	uint64_t seed; /* of the jitter */
-	/* Whenever there is something for cluster_next(). */
+	/* Whenever there is something for cluster_next(). NULL with calls_only. */
 	void (*wake)(void *cookie);
 	/* A list or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
 	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
@@ -54,5 +55,23 @@ struct kube_raw {
 	void *cookie;
 };
 void kube_raw(struct kube *k, const struct kube_raw *r);
+
+/* A GET whose answer comes piece by piece (logs, a watch of one's own), over a connection of its own. */
+struct kube_stream;
+struct kube_stream_spec {
+	struct str path;
+	msec idle_timeout;                            /* no byte for so long: broken off; 0: none */
+	bool (*data)(void *cookie, struct str piece); /* of a 2xx answer; false breaks it off */
+	/* The stream is gone with it. CODE 2xx with a message: it broke off. TOOK: since it was opened. */
+	void (*done)(void *cookie, const struct outcome *o, msec took);
+	void *cookie;
+};
+/* NULL: `done` was called already, since there are no credentials. */
+struct kube_stream *kube_stream_open(struct kube *k, const struct kube_stream_spec *s);
+/* See http_pause(). */
+void kube_stream_pause(struct kube_stream *s);
+void kube_stream_go_on(struct kube_stream *s);
+/* No callback comes any more. */
+void kube_stream_close(struct kube_stream *s);
 
 #endif

@@ -186,6 +186,104 @@ static void test_deep_jobs(void **state)
 	buf_release(&list);
 }
 
+struct streamed {
+	struct kube *kube;
+	struct kube_stream *stream;
+	struct buf text;
+	int ends, code;
+	char message[64];
+};
+
+static bool on_stream(void *cookie, struct str piece)
+{
+	buf_put(&((struct streamed *)cookie)->text, piece);
+	return true;
+}
+
+static void on_stream_end(void *cookie, const struct outcome *o, msec took)
+{
+	struct streamed *s = cookie;
+
+	assert_true(took >= 0);
+	s->ends++;
+	s->code = o->code;
+	snprintf(s->message, sizeof(s->message), "%.*s", STR_F(o->message));
+	testing_enough();
+}
+
+/* A client that watches nothing, and one stream of it. */
+static void stream(struct streamed *s, const struct reply *r, struct kube_config c, const char *path)
+{
+	struct kube_options o = { .connections = 1, .request_timeout = SECONDS(50), .calls_only = true };
+	struct err e = ERR_INIT;
+	char url[64];
+
+	*s = (struct streamed){ .text = BUF_INIT(1 << 20) };
+	replies = r;
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", testing_serve(serve_replies));
+	c.server = (struct http_server){ .url = str_c(url), .proxy = STR("-") };
+	s->kube = kube_new(testing_loop, &c, &o, &e);
+	assert_non_null(s->kube);
+	s->stream = kube_stream_open(
+		s->kube, &(struct kube_stream_spec){
+				 .path = str_c(path), .data = on_stream, .done = on_stream_end, .cookie = s });
+}
+
+static void test_streams(void **state)
+{
+	static const struct reply server[] = {
+		{ "/log", 200, "one\ntwo\n" },
+		{ "/old", 401, "" },
+		{ "/none", 404, "{\"kind\":\"Status\",\"message\":\"not found\"}" },
+		{ 0 },
+	};
+	static const struct {
+		const char *path, *text, *message;
+		int code;
+	} cases[] = {
+		{ "/log", "one\ntwo\n", "", 200 },
+		{ "/none", "", "not found", 404 },
+		{ "/old", "", "", 401 },
+	};
+	struct streamed s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		stream(&s, server, (struct kube_config){ 0 }, cases[i].path);
+		assert_non_null(s.stream);
+		testing_wait(1);
+		assert_int_equal(s.ends, 1);
+		assert_int_equal(s.code, cases[i].code);
+		assert_string_equal(buf_str(&s.text).p, cases[i].text);
+		assert_string_equal(s.message, cases[i].message);
+		kube_free(s.kube);
+		buf_release(&s.text);
+	}
+	/* One that is not ended goes with the client, or when it is closed. */
+	stream(&s, server, (struct kube_config){ 0 }, "/log");
+	kube_stream_close(s.stream);
+	kube_stream_open(s.kube,
+	                 &(struct kube_stream_spec){ .path = STR("/log"), .data = on_stream, .done = on_stream_end });
+	kube_free(s.kube);
+	assert_int_equal(s.ends, 0);
+}
+
+static void test_a_stream_without_credentials(void **state)
+{
+	static const struct reply server[] = { { 0 } };
+	struct kube_config c = { .exec = { .command = STR("/not/there"),
+		                           .api_version = STR("client.authentication.k8s.io/v1") } };
+	struct streamed s;
+
+	(void)state;
+	stream(&s, server, c, "/log");
+	while (!s.ends)
+		testing_wait(1);
+	assert_int_equal(s.code, 0);
+	assert_true(s.message[0]);
+	kube_free(s.kube);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, testing_setup, testing_teardown)
 
 int main(void)
@@ -193,6 +291,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_feeds_are_counted),
 		TEST(test_deep_jobs),
+		TEST(test_streams),
+		TEST(test_a_stream_without_credentials),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

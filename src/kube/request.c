@@ -156,6 +156,7 @@ struct str kube_list_path(const struct kube_resource *r, const struct kube_list_
 	put_query(&b, "watch", o->watch ? STR("true") : STR_NONE);
 	put_query(&b, "allowWatchBookmarks", o->bookmarks ? STR("true") : STR_NONE);
 	put_query(&b, "labelSelector", o->label_selector);
+	put_query(&b, "fieldSelector", o->field_selector);
 	put_query_int(&b, "limit", o->limit);
 	/* The server refuses a version beside a token. */
 	if (str_empty(o->continue_token)) {

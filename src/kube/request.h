@@ -27,7 +27,7 @@ bool kube_wire_request(struct kube_wire *ret, const struct request *r, const str
 
 struct kube_list_options {
 	struct str ns; /* empty: all */
-	struct str label_selector;
+	struct str label_selector, field_selector;
 	struct str resource_version;       /* watch: from here; list: empty, then it is consistent */
 	struct str resource_version_match; /* list with a version: Exact or NotOlderThan */
 	struct str continue_token;         /* of the page before; the version is in it */

@@ -154,6 +154,9 @@ static void test_lists(void **state)
 		  "/apis/mlkube.io/v1beta1/"
 		  "tfjobs?watch=true&allowWatchBookmarks=true&labelSelector=x.io%2Fuid%2Ca%20in%20"
 		  "%28b%2Cc%29&resourceVersion=12&timeoutSeconds=300" },
+		{ &tfjobs,
+		  { .ns = STR_INIT("team"), .field_selector = STR_INIT("metadata.name=demo") },
+		  "/apis/mlkube.io/v1beta1/namespaces/team/tfjobs?fieldSelector=metadata.name%3Ddemo" },
 	};
 
 	(void)state;

@@ -67,6 +67,7 @@ struct watch *watch_new(const struct watch_config *c, const struct watch_events 
 	w->config.resource.plural = arena_str(&w->names, c->resource.plural);
 	w->config.ns = arena_str(&w->names, c->ns);
 	w->config.label_selector = arena_str(&w->names, c->label_selector);
+	w->config.field_selector = arena_str(&w->names, c->field_selector);
 	w->ev = *ev;
 	w->rng = rng;
 	w->page = c->page;
@@ -98,6 +99,7 @@ static struct watch_wish wish_list(struct watch *w)
 	struct kube_list_options o = {
 		.ns = w->config.ns,
 		.label_selector = w->config.label_selector,
+		.field_selector = w->config.field_selector,
 		.continue_token = buf_str(&w->token),
 		.limit = w->page,
 	};
@@ -113,6 +115,7 @@ static struct watch_wish wish_watch(struct watch *w)
 	struct kube_list_options o = {
 		.ns = w->config.ns,
 		.label_selector = w->config.label_selector,
+		.field_selector = w->config.field_selector,
 		.resource_version = buf_str(&w->version),
 		.watch = true,
 		.bookmarks = true,

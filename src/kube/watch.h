@@ -38,7 +38,7 @@ struct watch_events {
 
 struct watch_config { /* copied */
 	struct kube_resource resource;
-	struct str ns, label_selector;
+	struct str ns, label_selector, field_selector;
 	int page;        /* 500; more after a list whose token expired before its end */
 	size_t line_max; /* of one event or item; with a longer one it lists anew */
 };
