@@ -1,4 +1,4 @@
-/* Files, read whole. */
+/* Files, read whole; folders, removed whole. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -11,5 +11,9 @@ enum { FILE_MAX = 4 << 20 };
 /* The whole of a file of at most FILE_MAX bytes, into A. FAILED, with *E, for everything but a file that is not there.
  */
 enum file_read file_read(struct str *ret, const char *path, struct arena *a, struct err *e);
+
+/* Removes PATH and all that is in it, or (EMPTY) only what is in it. Links are removed, not followed; what is mounted
+   in there is left alone. Nothing there is well. False, with *E: something could not be removed. */
+bool file_remove_tree(const char *path, bool empty, struct err *e);
 
 #endif
