@@ -36,7 +36,7 @@ struct runner_config {
 	const struct net_world *world;    /* of net_enter() */
 	const char *exe;                  /* dljob; NULL: /proc/self/exe */
 	bool tied;                        /* pods die with this process (`dljob run`) */
-	struct amount machine;            /* what there is: machine_amount() */
+	struct amount machine;            /* what there is: machine_find() */
 	const int *gpus;                  /* their numbers, for CUDA_VISIBLE_DEVICES; machine.gpus of them */
 	const struct runner_tree *rootfs; /* image → tree */
 	size_t n_rootfs;
@@ -54,7 +54,8 @@ struct runner_config {
 
 /* Finds what runs already, makes the node. NULL, with *E: the folder or the store cannot be used. */
 struct runner *runner_new(const struct runner_config *c, struct err *e);
-/* Does what can be done now. When to call it again though nothing happens; NEVER: not at all. */
+/* Does what can be done now, for some 50 ms at most. Returns when to call it again though nothing happens, by the
+   config's clock (it may be now: there is more to do); NEVER: not at all. */
 msec runner_step(struct runner *r);
 /* How many pods have processes. */
 size_t runner_living(const struct runner *r);

@@ -1,0 +1,158 @@
+/* What runs already: the folders of before, each with its pod's object or without. */
+#include "local/runner/internal.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A parent that has not written its first state yet. Its arguments are `dljob pod FOLDER`. */
+static bool is_parent_of(struct runner *r, const char *pid, const char *folder)
+{
+	struct str text, arg = STR_NONE;
+	size_t i = 0;
+
+	if (file_read(&text, arena_printf(&r->round, "/proc/%s/cmdline", pid).p, &r->round, NULL) != FILE_READ)
+		return false;
+	for (; i < 3 && str_next(&text, 0, &arg); i++)
+		if (i == 1 && !str_eqc(arg, "pod"))
+			return false;
+	return i == 3 && str_eqc(arg, folder);
+}
+
+static pid_t find_parent(struct runner *r, const char *folder)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int64_t pid = 0;
+
+	while (dir && (entry = readdir(dir)))
+		if (str_int(str_c(entry->d_name), &pid) && is_parent_of(r, entry->d_name, folder))
+			break;
+		else
+			pid = 0;
+	if (dir)
+		closedir(dir);
+	return (pid_t)pid;
+}
+
+/* The network that it is in is nobody's any more. */
+static bool is_cut_off(const struct runner *r, const struct run_pod *p)
+{
+	return r->c.world->kind != NET_HOST && !r->c.world->adopted &&
+	       !yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL));
+}
+
+static void run_anew(struct runner *r, struct run_pod *p)
+{
+	struct err e = ERR_INIT;
+
+	if (!pod_reap(p->folder, r->c.clock, &e) || !remove_tree(p->folder, &e))
+		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
+	err_release(&e);
+}
+
+static void adopt_living(struct runner *r, struct run_pod *p, pid_t pid)
+{
+	if (r->c.tied) {
+		start_attach(r, p, pid);
+		process_over(r, p);
+		return;
+	}
+	if (!p->gone && is_cut_off(r, p)) {
+		event_say(r, p, EVENT_WARNING, "NetworkLost", STR_NONE, "The pod lost its network and is run anew");
+		run_anew(r, p);
+		return;
+	}
+	p->has_ip = net_pod_ip(r->c.net, str_c(p->uid), p->ip);
+	if (p->object)
+		spec_take_ports(r, p, NULL);
+	start_watch_folder(r, p);
+	start_attach(r, p, pid);
+	p->adopted = p->state_changed = true;
+	r->hosts_due = true;
+}
+
+static void adopt_one(struct runner *r, struct run_pod *p)
+{
+	enum pod_found found = POD_FOUND_NOTHING;
+	struct err e = ERR_INIT;
+	pid_t pid = 0;
+
+	if (!pod_find(p->folder, &found, &pid, &e)) {
+		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
+		err_release(&e);
+	}
+	if (found == POD_FOUND_NOTHING && (pid = find_parent(r, p->folder)) > 0)
+		found = POD_FOUND_ALIVE;
+	switch (found) {
+	case POD_FOUND_NOTHING:
+		if (p->stage == STAGE_BOUND)
+			run_anew(r, p);
+		break;
+	case POD_FOUND_ALIVE:
+		adopt_living(r, p, pid);
+		break;
+	case POD_FOUND_DIED:
+	case POD_FOUND_ENDED:
+		if (p->stage != STAGE_BOUND && !p->gone)
+			break;
+		p->adopted = true;
+		process_over(r, p);
+		break;
+	}
+}
+
+/* Nobody knows it: it is stopped and goes. */
+static struct run_pod *stranger(struct runner *r, struct str uid)
+{
+	struct run_pod *p = pods_add(r, uid, STR_NONE, uid);
+
+	p->gone = true;
+	p->stage = STAGE_ENDED;
+	return p;
+}
+
+static void forget_addresses(struct runner *r)
+{
+	VEC(struct str) unknown = { 0 };
+	struct str uid, ns, name;
+	size_t at = 0;
+
+	while (net_pod_next(r->c.net, &at, &uid, &ns, &name)) {
+		struct run_pod *p = map_get(&r->pods, uid);
+
+		if (!p || p->stage != STAGE_LIVES)
+			*vec_push(&r->round, &unknown) = arena_str(&r->round, uid);
+	}
+	for (size_t i = 0; i < unknown.n; i++)
+		net_pod_remove(r->c.net, unknown.v[i], NULL);
+}
+
+bool adopt_all(struct runner *r, struct err *e)
+{
+	const char *path = arena_printf(&r->round, "%.*s/pods", STR_F(r->folder)).p;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+	dir = opendir(path);
+	if (!dir)
+		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+	while ((entry = readdir(dir))) {
+		struct str uid = arena_str(&r->round, str_c(entry->d_name));
+		struct run_pod *p;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		p = map_get(&r->pods, uid);
+		adopt_one(r, p ? p : stranger(r, uid));
+	}
+	closedir(dir);
+	forget_addresses(r);
+	return true;
+}

@@ -1,0 +1,145 @@
+/* The table of pods: what the store has, and what is left of those that it has no more. */
+#include "local/runner/internal.h"
+#include "local/runner/requests.h"
+
+#include <unistd.h>
+
+static char *copy(struct str s)
+{
+	return xstrndup(str_text(s), s.n);
+}
+
+struct run_pod *pods_add(struct runner *r, struct str uid, struct str ns, struct str name)
+{
+	struct run_pod *p = xcalloc(1, sizeof(*p));
+	struct str folder = arena_printf(&r->round, "%.*s/pods/%.*s", STR_F(r->folder), STR_F(uid));
+
+	p->runner = r;
+	p->uid = copy(uid);
+	p->ns = copy(ns);
+	p->name = copy(name);
+	p->folder = copy(folder);
+	p->pidfd = p->wd = p->netns = -1;
+	map_put(&r->pods, str_c(p->uid), p);
+	p->prev = r->last_pod;
+	*(r->last_pod ? &r->last_pod->next : &r->first_pod) = p;
+	r->last_pod = p;
+	return p;
+}
+
+void pods_drop(struct runner *r, struct run_pod *p)
+{
+	ASSERT(p->stage != STAGE_LIVES);
+	process_forget(r, p);
+	map_del(&r->pods, str_c(p->uid));
+	*(p->prev ? &p->prev->next : &r->first_pod) = p->next;
+	*(p->next ? &p->next->prev : &r->last_pod) = p->prev;
+	r->fit_due = true;
+	yyjson_doc_free(p->object);
+	free(p->told);
+	free(p->uid);
+	free(p->ns);
+	free(p->name);
+	free(p->folder);
+	free(p);
+}
+
+void pods_set_stage(struct runner *r, struct run_pod *p, enum stage s)
+{
+	if (p->stage == s)
+		return;
+	r->living += s == STAGE_LIVES;
+	r->living -= p->stage == STAGE_LIVES;
+	p->stage = s;
+	r->fit_due = true;
+}
+
+bool pods_is_deleting(const struct run_pod *p)
+{
+	return !str_empty(json_str(json_at(pod_object(p), "metadata", "deletionTimestamp", NULL)));
+}
+
+static bool is_over(yyjson_val *object)
+{
+	struct str phase = json_str(json_at(object, "status", "phase", NULL));
+
+	return str_eqc(phase, "Succeeded") || str_eqc(phase, "Failed");
+}
+
+static enum stage first_stage(const struct runner *r, yyjson_val *object)
+{
+	struct str node = json_str(json_at(object, "spec", "nodeName", NULL));
+
+	if (node.n && !str_eq(node, r->node))
+		return STAGE_FOREIGN;
+	if (is_over(object))
+		return STAGE_ENDED;
+	return node.n ? STAGE_BOUND : STAGE_WAITS;
+}
+
+/* Only what we have written ourselves, when we bound it, is believed. */
+static void read_gpus(struct run_pod *p, yyjson_val *object)
+{
+	struct str text = json_str(json_at(object, "metadata", "annotations", ANNOTATION_GPUS, NULL));
+
+	if (p->wants.gpus <= 0 || !gpus_parse(&p->gpus, text) || (int64_t)p->gpus.n != p->wants.gpus)
+		p->gpus.n = 0;
+}
+
+static void take_new(struct runner *r, struct run_pod *p)
+{
+	yyjson_val *object = pod_object(p);
+
+	pods_set_stage(r, p, first_stage(r, object));
+	r->fit_due = true;
+	if (p->stage == STAGE_FOREIGN)
+		return;
+	p->wants = requests_of_pod(json_get(object, "spec"));
+	if (p->stage == STAGE_BOUND)
+		read_gpus(p, object);
+	p->unit = units_of(r, object);
+	p->unit->pods++;
+	/* It had its place before we came, or somebody else gave it one. */
+	if (p->stage == STAGE_BOUND)
+		p->unit->admitted = true;
+}
+
+/* Somebody else may bind it, or end it. */
+static void take_change(struct runner *r, struct run_pod *p, yyjson_val *before)
+{
+	yyjson_val *object = pod_object(p);
+	enum stage s = first_stage(r, object);
+
+	if (p->has_ip &&
+	    !json_eq(json_at(before, "metadata", "labels", NULL), json_at(object, "metadata", "labels", NULL)))
+		r->hosts_due = true;
+	if (p->stage == STAGE_WAITS && s != STAGE_WAITS)
+		pods_set_stage(r, p, s);
+	if (p->stage == STAGE_BOUND && s == STAGE_ENDED)
+		pods_set_stage(r, p, s);
+}
+
+void pods_take(struct runner *r, yyjson_doc *object, enum store_change change)
+{
+	yyjson_val *meta = json_get(yyjson_doc_get_root(object), "metadata");
+	struct str uid = json_str(json_get(meta, "uid"));
+	struct run_pod *p = map_get(&r->pods, uid);
+	yyjson_doc *before;
+
+	if (!p && change == STORE_DELETED) {
+		yyjson_doc_free(object);
+		return;
+	}
+	if (!p) {
+		p = pods_add(r, uid, json_str(json_get(meta, "namespace")), json_str(json_get(meta, "name")));
+		p->object = object;
+		take_new(r, p);
+		return;
+	}
+	before = p->object;
+	p->object = object;
+	p->gone = change == STORE_DELETED;
+	if (!p->gone)
+		take_change(r, p, yyjson_doc_get_root(before));
+	yyjson_doc_free(before);
+}

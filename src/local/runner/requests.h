@@ -1,0 +1,20 @@
+/* What a pod asks for as a whole, by Kubernetes' rule: the sum of its containers, or more where an init container wants
+   more; sidecars count with both. A limit is a request where there is none. Pure. */
+#ifndef LOCAL_RUNNER_REQUESTS_H
+#define LOCAL_RUNNER_REQUESTS_H
+
+#include "local/runner/fit.h"
+
+#include <yyjson.h>
+
+/* SPEC is a pod's, of its object or of a template. What is no quantity counts as nothing. */
+struct amount requests_of_pod(yyjson_val *spec);
+struct amount requests_of_container(yyjson_val *container);
+
+/* Never more than can be said. */
+void amount_add(struct amount *to, struct amount more);
+struct amount amount_times(struct amount one, int64_t n);
+/* The larger one of each. */
+struct amount amount_max(struct amount a, struct amount b);
+
+#endif

@@ -1,0 +1,143 @@
+#include "local/runner/internal.h"
+
+#include "local/pod/cgroup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct runner *runner_new(const struct runner_config *c, struct err *e)
+{
+	struct runner *r = xcalloc(1, sizeof(*r));
+	bool well;
+
+	r->c = *c;
+	r->inotify = -1;
+	r->folder = arena_str(&r->arena, str_c(c->folder));
+	r->node = arena_str(&r->arena, c->node);
+	r->cwd = arena_str(&r->arena, c->cwd);
+	r->pod_type = store_type(c->store, STR(""), STR("v1"), STR("pods"));
+	r->event_type = store_type(c->store, STR(""), STR("v1"), STR("events"));
+	r->node_type = store_type(c->store, STR(""), STR("v1"), STR("nodes"));
+	r->fit_due = r->hosts_due = r->adopting = r->stepping = true;
+	node_ip(r->host_ip);
+	well = process_open(r, e) && node_make(r, e) && watch_start(r, e);
+	if (well) {
+		watch_take(r);
+		well = adopt_all(r, e);
+	}
+	r->adopting = r->stepping = false;
+	arena_reset(&r->round);
+	if (!well) {
+		runner_free(r);
+		return NULL;
+	}
+	c->wake(c->cookie);
+	return r;
+}
+
+/* One pod: what is new of it, and whether it is to end. It may be freed. */
+static void look_at(struct runner *r, struct run_pod *p, msec now)
+{
+	if (p->stage == STAGE_LIVES && (p->pidfd < 0 || p->wd < 0)) {
+		/* No descriptor or no watch was to be had. */
+		p->exited = p->exited || (p->pidfd < 0 && kill(p->pid, 0) != 0 && errno == ESRCH);
+		p->state_changed = true;
+		runner_wake_at(r, now + SECONDS(1));
+	}
+	if (p->stage == STAGE_LIVES && p->exited)
+		process_over(r, p);
+	if (p->state_changed || p->status_due)
+		status_write(r, p);
+	if (p->stage == STAGE_LIVES)
+		stop_some(r, p);
+	else if ((p->gone || pods_is_deleting(p)) && !p->status_due)
+		stop_remove(r, p);
+}
+
+msec runner_step(struct runner *r)
+{
+	msec now = clock_now(r->c.clock);
+	struct run_pod *next;
+
+	r->stepping = true;
+	r->next = NEVER;
+	if (r->types_due)
+		watch_jobs(r);
+	watch_take(r);
+	for (struct run_pod *p = r->first_pod; p; p = next) {
+		next = p->next;
+		look_at(r, p, now);
+	}
+	admit(r);
+	start_some(r);
+	if (r->n_news || (r->fit_due && !r->stopping))
+		runner_wake_at(r, now);
+	arena_reset(&r->round);
+	r->stepping = false;
+	return r->next;
+}
+
+size_t runner_living(const struct runner *r)
+{
+	return r->living;
+}
+
+void runner_stop(struct runner *r, int64_t grace)
+{
+	if (!r->stopping || r->stop_grace < 0 || (grace >= 0 && grace < r->stop_grace))
+		r->stop_grace = grace;
+	r->stopping = true;
+	r->c.wake(r->c.cookie);
+}
+
+/* With us they end, whatever they do. */
+static void kill_tied(struct runner *r)
+{
+	for (struct run_pod *p = r->first_pod; p; p = p->next) {
+		if (p->stage != STAGE_LIVES)
+			continue;
+		kill(p->pid, SIGKILL);
+		pod_reap(p->folder, r->c.clock, NULL);
+		waitpid(p->pid, NULL, 0);
+	}
+}
+
+/* Other clusters' groups may be in it: then it stays. */
+static void remove_group(void)
+{
+	struct cgroup_mounts mounts;
+	char path[CGROUP_PATH + 16];
+
+	cgroup_mounts_find(&mounts);
+	for (size_t i = 0; i < mounts.n; i++) {
+		snprintf(path, sizeof(path), "%s/dljob", mounts.v[i].path);
+		rmdir(path);
+	}
+}
+
+void runner_free(struct runner *r)
+{
+	if (!r)
+		return;
+	if (r->c.tied)
+		kill_tied(r);
+	watch_stop(r);
+	while (r->first_pod) {
+		struct run_pod *p = r->first_pod;
+
+		p->stage = STAGE_ENDED;
+		pods_drop(r, p);
+	}
+	while (r->first_unit)
+		units_free(r, r->first_unit);
+	hosts_free(r);
+	map_release(&r->pods);
+	map_release(&r->units);
+	process_close(r);
+	remove_group();
+	arena_release(&r->round);
+	arena_release(&r->arena);
+	free(r);
+}

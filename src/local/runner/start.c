@@ -1,0 +1,192 @@
+/* Starting pods that are bound. A round takes some of them, so that the loop goes on: first all of their networks, then
+   the names once, then the processes. */
+#include "local/runner/internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { ROUND_PODS = 16 };
+static const msec round_time = 25, back_off_least = SECONDS(1), back_off_most = SECONDS(30);
+
+static void try_again(struct runner *r, struct run_pod *p)
+{
+	msec delay = back_off_least << MIN(p->tries, 5);
+
+	p->tries++;
+	p->retry_at = clock_now(r->c.clock) + MIN(delay, back_off_most);
+	runner_wake_at(r, p->retry_at);
+}
+
+static void give_network_back(struct runner *r, struct run_pod *p)
+{
+	if (p->netns >= 0)
+		close(p->netns);
+	p->netns = -1;
+	if (p->has_ip)
+		net_pod_remove(r->c.net, str_c(p->uid), NULL);
+	p->has_ip = false;
+	r->hosts_due = true;
+}
+
+/* The machine said no: a full disk, too many processes. It may pass. */
+static void put_off(struct runner *r, struct run_pod *p, const char *reason, const char *why)
+{
+	give_network_back(r, p);
+	event_say(r, p, EVENT_WARNING, reason, STR_NONE, "%s", why);
+	status_waiting(r, p, STR_NONE, reason, str_c(why));
+	try_again(r, p);
+}
+
+static void refuse(struct runner *r, struct run_pod *p, const struct pod_refusal *why, const char *message)
+{
+	give_network_back(r, p);
+	event_say(r, p, EVENT_WARNING, "Failed", why->container, "Error: %s", message);
+	if (!why->retry) {
+		status_fail(r, p, why->reason, str_c(message));
+		return;
+	}
+	status_waiting(r, p, why->container, why->reason, str_c(message));
+	p->lacks = true;
+	try_again(r, p);
+}
+
+static bool make_network(struct runner *r, struct run_pod *p)
+{
+	struct net_pod n = { .ns = -1 };
+	struct err e = ERR_INIT;
+	bool well = true;
+
+	if (p->wants.gpus > r->c.machine.gpus) {
+		status_fail(r, p, "NeverFits", STR("wants more GPUs than this machine has"));
+		return false;
+	}
+	if (!admit_gpus(r, p)) {
+		status_waiting(r, p, STR_NONE, "ContainerCreating", STR("waits for GPUs that others still have"));
+		try_again(r, p);
+		return false;
+	}
+	if (!spec_take_ports(r, p, &e)) {
+		status_fail(r, p, "HostPortConflict", str_c(err_msg(&e)));
+		err_release(&e);
+		return false;
+	}
+	if (yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL)))
+		snprintf(p->ip, sizeof(p->ip), "%s", r->host_ip);
+	else
+		well = net_pod_add(r->c.net, str_c(p->ns), str_c(p->name), str_c(p->uid), &n, &e);
+	if (!well) {
+		put_off(r, p, "FailedCreatePodSandBox", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	if (n.ip[0])
+		snprintf(p->ip, sizeof(p->ip), "%s", n.ip);
+	p->netns = n.ns;
+	p->has_ip = true;
+	r->hosts_due = true;
+	return true;
+}
+
+static bool put_link(struct runner *r, struct run_pod *p, const char *name, struct str to, struct err *e)
+{
+	const char *path = arena_printf(&r->round, "%s/%s", p->folder, name).p;
+
+	unlink(path);
+	return symlink(to.p, path) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+static bool prepare(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct err *e)
+{
+	if (p->netns >= 0)
+		spec->network = arena_printf(&r->round, "/proc/%d/fd/%d", (int)getpid(), p->netns);
+	if (!r->resolv_known)
+		r->resolv = net_resolv_path(r->c.net, &r->arena);
+	r->resolv_known = true;
+	return pod_prepare(p->folder, spec, e) &&
+	       put_link(r, p, "hosts", net_hosts_path(r->c.net, str_c(p->ns), str_c(p->name), &r->round), e) &&
+	       put_link(r, p, "resolv.conf", r->resolv, e);
+}
+
+static void say_images(struct runner *r, struct run_pod *p, const struct pod_spec *spec)
+{
+	for (size_t i = 0; i < spec->containers.n; i++) {
+		const struct pod_container *c = &spec->containers.v[i];
+
+		if (c->rootfs.n)
+			event_say(r, p, EVENT_NORMAL, "Pulled", c->name, "Image \"%.*s\" is the tree %.*s",
+			          STR_F(c->image), STR_F(c->rootfs));
+		else
+			event_say(r, p, EVENT_NORMAL, "Pulled", c->name,
+			          "Image \"%.*s\" is not pulled: the command runs in the machine's own file system",
+			          STR_F(c->image));
+	}
+}
+
+static void start(struct runner *r, struct run_pod *p)
+{
+	struct pod_start_options o = { .exe = r->c.exe, .tied = r->c.tied };
+	struct pod_refusal why = { .reason = NULL };
+	struct spec_docs docs;
+	struct err e = ERR_INIT;
+	struct pod_spec spec;
+	pid_t pid;
+
+	if (!spec_make(r, p, &spec, &docs, &why, &e)) {
+		refuse(r, p, &why, err_msg(&e));
+	} else if (!prepare(r, p, &spec, &e)) {
+		put_off(r, p, "FailedCreatePodSandBox", err_msg(&e));
+	} else {
+		/* Before the start: its first word is heard. */
+		start_watch_folder(r, p);
+		if (pod_start(p->folder, &o, &pid, &e)) {
+			start_attach(r, p, pid);
+			p->tries = 0;
+			p->lacks = false;
+			say_images(r, p, &spec);
+		} else {
+			process_forget(r, p);
+			put_off(r, p, "FailedCreatePodSandBox", err_msg(&e));
+		}
+	}
+	spec_docs_release(&docs);
+	err_release(&e);
+}
+
+static bool is_due(struct runner *r, struct run_pod *p, msec now)
+{
+	if (p->stage != STAGE_BOUND || p->gone || pods_is_deleting(p))
+		return false;
+	if (p->lacks && r->config_due)
+		return true;
+	if (p->retry_at <= now)
+		return true;
+	runner_wake_at(r, p->retry_at);
+	return false;
+}
+
+void start_some(struct runner *r)
+{
+	msec now = clock_now(r->c.clock), end = loop_now(r->c.loop) + round_time;
+	struct run_pod *chosen[ROUND_PODS], *p;
+	struct err e = ERR_INIT;
+	size_t n = 0;
+
+	for (p = r->stopping ? NULL : r->first_pod; p && n < ROUND_PODS && loop_now(r->c.loop) < end; p = p->next)
+		if (is_due(r, p, now) && make_network(r, p))
+			chosen[n++] = p;
+	if (p && !r->stopping)
+		runner_wake_at(r, now);
+	else
+		r->config_due = false;
+	if (r->hosts_due && !hosts_update(r, &e)) {
+		/* Without names they would not find each other. */
+		for (size_t i = 0; i < n; i++)
+			put_off(r, chosen[i], "FailedCreatePodSandBox", err_msg(&e));
+		n = 0;
+		r->hosts_due = true;
+		runner_wake_at(r, now + SECONDS(1));
+	}
+	for (size_t i = 0; i < n; i++)
+		start(r, chosen[i]);
+	err_release(&e);
+}

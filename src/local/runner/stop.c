@@ -1,0 +1,123 @@
+/* Ending pods: deleted, gone, or all of them. First the processes, then what is left, then the object. */
+#include "local/runner/internal.h"
+
+#include "base/log.h"
+
+#include <signal.h>
+
+/* A parent that has not ended so long after it should have is ended by force. */
+static const msec patience = SECONDS(20);
+enum { POD_GRACE = 30 };
+
+static int64_t own_grace(const struct run_pod *p)
+{
+	int64_t seconds = POD_GRACE;
+
+	json_int(json_at(pod_object(p), "spec", "terminationGracePeriodSeconds", NULL), &seconds);
+	return SECONDS(MAX(MIN(seconds, (int64_t)INT32_MAX), (int64_t)0));
+}
+
+/* How many milliseconds it may still take; -1: nobody wants its end. */
+static int64_t time_left(const struct runner *r, const struct run_pod *p, msec now)
+{
+	yyjson_val *meta = json_get(pod_object(p), "metadata");
+	int64_t left = -1, seconds = -1;
+	msec at;
+
+	if (time_parse(json_str(json_get(meta, "deletionTimestamp")), &at)) {
+		left = MAX(at - now, (int64_t)0);
+		/* Forced: the object did not wait for us. */
+		if (json_int(json_get(meta, "deletionGracePeriodSeconds"), &seconds) && seconds == 0)
+			left = 0;
+	} else if (p->gone) {
+		left = own_grace(p);
+	}
+	if (r->stopping) {
+		int64_t most = r->stop_grace < 0 ? own_grace(p) : r->stop_grace;
+
+		left = left < 0 ? most : MIN(left, most);
+	}
+	return left;
+}
+
+static void ask(struct runner *r, struct run_pod *p, int64_t left)
+{
+	struct err e = ERR_INIT;
+
+	if (!p->stop_asked)
+		event_say(r, p, EVENT_NORMAL, "Killing", STR_NONE, "Stopping the pod, %lld s at most",
+		          (long long)((left + 999) / 1000));
+	p->stop_asked = true;
+	if (pod_stop(p->folder, left, &e))
+		return;
+	log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
+	err_release(&e);
+	/* With the time that its spec gives. */
+	if (p->pid > 0)
+		kill(p->pid, SIGTERM);
+}
+
+void stop_some(struct runner *r, struct run_pod *p)
+{
+	msec now = clock_now(r->c.clock);
+	int64_t left = time_left(r, p, now);
+
+	if (left < 0)
+		return;
+	/* A word that only repeats the last one is not said. */
+	if (!p->stop_asked || now + left + 500 < p->kill_at) {
+		ask(r, p, left);
+		p->kill_at = now + left;
+	}
+	if (!p->forced && now >= p->kill_at + patience) {
+		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "does not end: killed");
+		p->forced = true;
+		if (p->pid > 0)
+			kill(p->pid, SIGKILL);
+		p->exited = true;
+		runner_wake_at(r, now);
+	}
+	if (!p->forced)
+		runner_wake_at(r, p->kill_at + patience);
+}
+
+static void delete_object(struct runner *r, struct run_pod *p)
+{
+	struct str options =
+		arena_printf(&r->round, "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}", p->uid);
+	int code = store_ask(r,
+	                     &(struct store_request){ .verb = STORE_DELETE,
+	                                              .type = r->pod_type,
+	                                              .ns = str_c(p->ns),
+	                                              .name = str_c(p->name),
+	                                              .body = options },
+	                     NULL);
+
+	/* With finalizers it stays: that is not ours any more. */
+	p->delete_asked = code < 500;
+	if (!p->delete_asked)
+		runner_wake_at(r, clock_now(r->c.clock) + SECONDS(1));
+}
+
+void stop_remove(struct runner *r, struct run_pod *p)
+{
+	struct err e = ERR_INIT;
+
+	if (!p->delete_asked) {
+		process_forget(r, p);
+		net_pod_remove(r->c.net, str_c(p->uid), NULL);
+		if (p->has_ip)
+			r->hosts_due = true;
+		p->has_ip = false;
+		/* What cannot be removed is tried again at the next start. */
+		if (!remove_tree(p->folder, &e))
+			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder stays: %s", err_msg(&e));
+		err_release(&e);
+		if (p->stage != STAGE_FOREIGN)
+			pods_set_stage(r, p, STAGE_ENDED);
+	}
+	if (p->gone)
+		pods_drop(r, p);
+	else if (!p->delete_asked && p->stage != STAGE_FOREIGN)
+		delete_object(r, p);
+}

@@ -1,0 +1,118 @@
+/* What the store says. Inside its calls only a copy is taken; the rest happens in the step. */
+#include "local/runner/internal.h"
+
+static void wake(struct runner *r)
+{
+	if (!r->stepping)
+		r->c.wake(r->c.cookie);
+}
+
+static void on_event(void *cookie, const struct store_event *ev)
+{
+	struct watch *w = cookie;
+	struct runner *r = w->r;
+	struct news *n;
+
+	wake(r);
+	if (w->of == NEWS_CONFIG) {
+		r->config_due = true;
+		return;
+	}
+	if (w->of == NEWS_DEFINITION) {
+		r->types_due = true;
+		return;
+	}
+	if (r->n_news == r->cap_news) {
+		r->cap_news = MAX(r->cap_news * 2, (size_t)64);
+		r->news = xrealloc(r->news, r->cap_news * sizeof(*r->news));
+	}
+	n = &r->news[r->n_news++];
+	*n = (struct news){ w->of, ev->change, xstrndup(ev->object.p, ev->object.n), ev->object.n };
+}
+
+static bool start(struct runner *r, struct watch *w, enum news_of of, const struct store_type *t, struct err *e)
+{
+	*w = (struct watch){ .r = r, .of = of };
+	w->watch = store_watch_new(r->c.store,
+	                           &(struct store_watch_config){ .type = t, .event = on_event, .cookie = w }, e);
+	return w->watch;
+}
+
+bool watch_start(struct runner *r, struct err *e)
+{
+	static const struct {
+		enum news_of of;
+		struct str group, plural;
+	} all[RUNNER_WATCHES] = {
+		{ NEWS_POD, STR_INIT(""), STR_INIT("pods") },
+		{ NEWS_SERVICE, STR_INIT(""), STR_INIT("services") },
+		{ NEWS_CONFIG, STR_INIT(""), STR_INIT("configmaps") },
+		{ NEWS_CONFIG, STR_INIT(""), STR_INIT("secrets") },
+		{ NEWS_DEFINITION, STR_INIT("apiextensions.k8s.io"), STR_INIT("customresourcedefinitions") },
+	};
+
+	for (size_t i = 0; i < RUNNER_WATCHES; i++) {
+		const struct store_type *t = store_type(r->c.store, all[i].group, STR("v1"), all[i].plural);
+
+		ASSERT(t);
+		if (!start(r, &r->watches[i], all[i].of, t, e))
+			return false;
+	}
+	r->job_watches = xcalloc(MAX(kinds_count(r->c.kinds), (size_t)1), sizeof(*r->job_watches));
+	watch_jobs(r);
+	return true;
+}
+
+void watch_jobs(struct runner *r)
+{
+	for (size_t i = 0; i < kinds_count(r->c.kinds); i++) {
+		const struct kind *k = kinds_at(r->c.kinds, i);
+		const struct store_type *t = store_type(r->c.store, k->group, k->version, k->plural);
+
+		if (t && !r->job_watches[i].watch)
+			start(r, &r->job_watches[i], NEWS_JOB, t, NULL);
+	}
+	r->types_due = false;
+}
+
+void watch_stop(struct runner *r)
+{
+	for (size_t i = 0; i < RUNNER_WATCHES; i++)
+		if (r->watches[i].watch)
+			store_watch_free(r->watches[i].watch);
+	for (size_t i = 0; r->job_watches && i < kinds_count(r->c.kinds); i++)
+		if (r->job_watches[i].watch)
+			store_watch_free(r->job_watches[i].watch);
+	free(r->job_watches);
+	for (size_t i = 0; i < r->n_news; i++)
+		free(r->news[i].text);
+	free(r->news);
+}
+
+void watch_take(struct runner *r)
+{
+	/* What is asked meanwhile may add to it. */
+	for (size_t i = 0; i < r->n_news; i++) {
+		struct news n = r->news[i];
+		yyjson_doc *doc = json_parse((struct str){ n.text, n.n }, NULL);
+
+		free(n.text);
+		if (!doc)
+			continue;
+		switch (n.of) {
+		case NEWS_POD:
+			pods_take(r, doc, n.change);
+			break;
+		case NEWS_SERVICE:
+			hosts_take_service(r, doc, n.change);
+			break;
+		case NEWS_JOB:
+			units_take_job(r, doc, n.change);
+			break;
+		case NEWS_CONFIG:
+		case NEWS_DEFINITION:
+			BUG("no news");
+		}
+	}
+	r->n_news = 0;
+}
