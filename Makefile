@@ -6,6 +6,7 @@ MESON_FLAGS ?=
 EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
 .PHONY: all help run test test-cluster bench bench-cluster
+.PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
 .PHONY: fuzz coverage soak soak-cluster lint format install clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
@@ -14,6 +15,14 @@ all: ## build build/dl-operator, build/dljob and build/dl-sim
 
 run: all ## show what an example job would start (EXAMPLE=file)
 	@$(BUILD)/dljob render $(EXAMPLE)
+
+example-mxnet: all ## train a small model with MXNet over several replicas on this machine
+example-tensorflow: all ## the same with TensorFlow
+example-paddle: all ## the same with PaddlePaddle
+example-pytorch: all ## the same with PyTorch
+# Status 77 is a skip: the framework cannot be had here.
+example-mxnet example-tensorflow example-paddle example-pytorch: example-%:
+	@DLJOB=$(BUILD)/dljob scripts/example.sh $* || [ $$? = 77 ]
 
 test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
@@ -75,4 +84,4 @@ clean: ## remove what was built
 	@rm -rf build build-*
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
