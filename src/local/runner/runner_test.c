@@ -1,7 +1,9 @@
 /* Real pods from the store to their end. */
 #include "local/runner/testing.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <stdarg.h>
@@ -10,9 +12,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+static bool ended(struct lab *l, const char *name)
+{
+	return lab_said(l, name, "status.phase", "Succeeded") || lab_said(l, name, "status.phase", "Failed");
+}
+
 static bool a_ended(struct lab *l)
 {
-	return lab_said(l, "a", "status.phase", "Succeeded") || lab_said(l, "a", "status.phase", "Failed");
+	return ended(l, "a");
 }
 
 static bool a_runs(struct lab *l)
@@ -23,6 +30,11 @@ static bool a_runs(struct lab *l)
 static bool a_is_gone(struct lab *l)
 {
 	return lab_get(l, "pods", "a", "metadata.name").n == 0 && runner_living(l->runner) == 0;
+}
+
+static bool ready(struct lab *l)
+{
+	return lab_exists(l, "ready");
 }
 
 static void to_its_end(struct lab *l)
@@ -46,43 +58,285 @@ static void exit_code(struct lab *l)
 	CHECK(lab_said(l, "a", "status.containerStatuses.0.state.terminated.exitCode", "3"));
 }
 
-static void test_as_root(void **state)
+static void node(struct lab *l)
 {
-	(void)state;
-	lab_run(to_its_end, NET_ROOT);
+	struct str since = lab_get(l, "nodes", "this", "metadata.creationTimestamp");
+
+	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.capacity.cpu"), "4000m"));
+	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.allocatable.memory"), "8388608Ki"));
+	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.conditions.0.type"), "Ready"));
+	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.conditions.0.status"), "True"));
+	CHECK(str_eqc(lab_get(l, "nodes", "this", "metadata.labels.kubernetes.io/hostname"), ""));
+	lab_leave(l);
+	l->config.machine.cpu = 2000;
+	lab_start(l);
+	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.capacity.cpu"), "2000m"));
+	CHECK(str_eq(lab_get(l, "nodes", "this", "metadata.creationTimestamp"), since));
 }
 
-static void test_as_user(void **state)
+/* By the name of the service, whichever of them is started first. */
+static void talk(struct lab *l)
 {
-	(void)state;
-	lab_run(to_its_end, NET_USER);
+	char exe[512] = "";
+
+	CHECK(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	CHECK(lab_create(l, "services",
+	                 "{\"metadata\":{\"name\":\"svc\"},\"spec\":{\"clusterIP\":\"None\",\"selector\":{\"app\":"
+	                 "\"b\"}}}") == 201);
+	lab_pod(l, "a", lab_fmt(l, "exec %s connect svc:7077", exe), "", "");
+	lab_pod(l, "b", lab_fmt(l, "exec %s listen 7077", exe), "", "");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	CHECK(str_eqc(lab_log(l, "a"), "hello\n"));
 }
 
-static void test_on_the_host(void **state)
+static bool lacks_config(struct lab *l)
 {
-	(void)state;
-	lab_run(to_its_end, NET_HOST);
+	return lab_said(l, "a", "status.containerStatuses.0.state.waiting.reason", "CreateContainerConfigError");
 }
 
-static void test_exit_code(void **state)
+static void config_comes_late(struct lab *l)
 {
-	(void)state;
-	lab_run(exit_code, NET_HOST);
+	lab_pod(l, "a", "echo $WORD; cat /etc/conf/WORD", ",\"envFrom\":[{\"configMapRef\":{\"name\":\"late\"}}]", "");
+	lab_until(l, lacks_config);
+	CHECK(lab_said(l, "a", "status.phase", "Pending"));
+	CHECK(lab_event(l, "a", "Failed"));
+	CHECK(lab_create(l, "configmaps", "{\"metadata\":{\"name\":\"late\"},\"data\":{\"WORD\":\"here\"}}") == 201);
+	lab_until(l, a_ended);
+	CHECK(str_eqc(str_sub(lab_log(l, "a"), 0, 5), "here\n"));
 }
+
+/* Nothing on this machine will give it a command: it does not wait for ever. */
+static void refused(struct lab *l)
+{
+	CHECK(lab_create(l, "pods",
+	                 "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"x\"}]"
+	                 "}}") == 201);
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Failed"));
+	CHECK(lab_said(l, "a", "status.reason", "CreateContainerConfigError"));
+	CHECK(strstr(lab_get(l, "pods", "a", "status.message").p, "spec.containers[0]: command"));
+}
+
+static void volume_by_claim(struct lab *l)
+{
+	struct runner_tree tree = { STR("data"), l->folder };
+
+	lab_leave(l);
+	l->config.volumes = &tree;
+	l->config.n_volumes = 1;
+	lab_start(l);
+	lab_pod(l, "a", "touch /mnt/v/ready", ",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/mnt/v\"}]",
+	        ",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}]");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	CHECK(lab_exists(l, "ready"));
+}
+
+static void delete_with_grace(struct lab *l)
+{
+	const char *folder;
+
+	lab_pod(l, "a",
+	        lab_fmt(l, "trap 'touch %s; exit 0' TERM; touch %s; while :; do sleep 0.02; done",
+	                lab_path(l, "stopped"), lab_path(l, "ready")),
+	        "", "");
+	lab_until(l, a_runs);
+	lab_until(l, ready);
+	folder = lab_pod_folder(l, "a");
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":25}") == 200);
+	CHECK(lab_get(l, "pods", "a", "metadata.name").n);
+	lab_until(l, a_is_gone);
+	CHECK(lab_exists(l, "stopped"));
+	CHECK(lab_event(l, "a", "Killing"));
+	CHECK(access(folder, F_OK) != 0);
+}
+
+/* It does not hear the first word; the grace is then made shorter. */
+static void delete_by_force(struct lab *l)
+{
+	lab_pod(l, "a", lab_fmt(l, "trap '' TERM; touch %s; while :; do sleep 1; done", lab_path(l, "ready")), "",
+	        ",\"terminationGracePeriodSeconds\":3600");
+	lab_until(l, a_runs);
+	lab_until(l, ready);
+	CHECK(lab_delete(l, "pods", "a", NULL) == 200);
+	lab_until(l, a_runs);
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":1}") == 200);
+	lab_until(l, a_is_gone);
+}
+
+static void gone_at_once(struct lab *l)
+{
+	const char *folder;
+
+	lab_pod(l, "a", "trap '' TERM; while :; do sleep 1; done", "", "");
+	lab_until(l, a_runs);
+	folder = lab_pod_folder(l, "a");
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":0}") == 200);
+	lab_until(l, a_is_gone);
+	lab_until(l, a_is_gone);
+	CHECK(access(folder, F_OK) != 0);
+}
+
+static void killed_parent(struct lab *l)
+{
+	struct err e = ERR_INIT;
+	enum pod_found found;
+	pid_t pid;
+
+	lab_pod(l, "a", "exec sleep 1000", "", "");
+	lab_until(l, a_runs);
+	CHECK(pod_find(lab_pod_folder(l, "a"), &found, &pid, &e) && found == POD_FOUND_ALIVE);
+	kill(pid, SIGKILL);
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Failed"));
+	CHECK(lab_said(l, "a", "status.containerStatuses.0.state.terminated.exitCode", "137"));
+	CHECK(runner_living(l->runner) == 0);
+}
+
+static bool start_failed(struct lab *l)
+{
+	return lab_event(l, "a", "FailedCreatePodSandBox");
+}
+
+/* As with a full disk: it is said, and tried again. */
+static void folder_cannot_be_made(struct lab *l)
+{
+	const char *folder;
+	int fd;
+
+	lab_pod(l, "a", "true", "", "");
+	folder = lab_pod_folder(l, "a");
+	fd = open(folder, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0);
+	close(fd);
+	lab_until(l, start_failed);
+	CHECK(lab_said(l, "a", "status.phase", "Pending"));
+	CHECK(unlink(folder) == 0);
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+}
+
+/* Whatever a container leaves in its folder: it goes, and nothing else does. */
+static void folder_is_hostile(struct lab *l)
+{
+	const char *folder;
+
+	lab_touch(l, "kept");
+	lab_pod(l, "a",
+	        lab_fmt(l,
+	                "cd /v; ln -s %s out; mkdir -p a/b/c; touch a/b/c/x; chmod 0 a/b; mkfifo f; ln -s / a/root;"
+	                "touch %s; while :; do sleep 1; done",
+	                l->folder, lab_path(l, "ready")),
+	        ",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/v\"}]",
+	        ",\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]");
+	lab_until(l, a_runs);
+	lab_until(l, ready);
+	folder = lab_pod_folder(l, "a");
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":1}") == 200);
+	lab_until(l, a_is_gone);
+	CHECK(access(folder, F_OK) != 0);
+	CHECK(lab_exists(l, "kept") && access("/bin/sh", X_OK) == 0);
+}
+
+static bool b_ended(struct lab *l)
+{
+	return ended(l, "b");
+}
+
+/* Where all share one network, the second of two that want one port is told so. */
+static void port_is_taken(struct lab *l)
+{
+	lab_pod(l, "a", lab_wait_for(l, "go"), ",\"ports\":[{\"containerPort\":8080}]", "");
+	lab_until(l, a_runs);
+	lab_pod(l, "b", "true", ",\"ports\":[{\"containerPort\":8080}]", "");
+	lab_until(l, b_ended);
+	CHECK(lab_said(l, "b", "status.reason", "HostPortConflict"));
+	lab_touch(l, "go");
+	lab_until(l, a_ended);
+	/* It is free again, though the pod's object is still there. */
+	CHECK(lab_delete(l, "pods", "b", NULL) == 200);
+	lab_pod(l, "b", "true", ",\"ports\":[{\"containerPort\":8080}]", "");
+	lab_until(l, b_ended);
+	CHECK(lab_said(l, "b", "status.phase", "Succeeded"));
+}
+
+static bool nothing_lives(struct lab *l)
+{
+	return runner_living(l->runner) == 0;
+}
+
+static void stop_all(struct lab *l)
+{
+	lab_pod(l, "a", "trap '' TERM; while :; do sleep 1; done", "", ",\"terminationGracePeriodSeconds\":3600");
+	lab_until(l, a_runs);
+	runner_stop(l->runner, -1);
+	lab_pod(l, "b", "true", "", "");
+	lab_until(l, a_runs);
+	CHECK(runner_living(l->runner) == 1);
+	runner_stop(l->runner, 0);
+	lab_until(l, nothing_lives);
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Failed"));
+	CHECK(lab_said(l, "b", "status.phase", "Pending"));
+}
+
+#define SCENARIO(name, kind)                                                                                           \
+	static void test_##name##_##kind(void **state)                                                                 \
+	{                                                                                                              \
+		(void)state;                                                                                           \
+		lab_run(name, kind);                                                                                   \
+	}
+SCENARIO(to_its_end, NET_ROOT)
+SCENARIO(to_its_end, NET_USER)
+SCENARIO(to_its_end, NET_HOST)
+SCENARIO(exit_code, NET_HOST)
+SCENARIO(node, NET_HOST)
+SCENARIO(talk, NET_ROOT)
+SCENARIO(talk, NET_USER)
+SCENARIO(config_comes_late, NET_HOST)
+SCENARIO(refused, NET_HOST)
+SCENARIO(volume_by_claim, NET_ROOT)
+SCENARIO(delete_with_grace, NET_ROOT)
+SCENARIO(delete_with_grace, NET_USER)
+SCENARIO(delete_by_force, NET_HOST)
+SCENARIO(gone_at_once, NET_HOST)
+SCENARIO(killed_parent, NET_ROOT)
+SCENARIO(killed_parent, NET_HOST)
+SCENARIO(folder_cannot_be_made, NET_HOST)
+SCENARIO(folder_is_hostile, NET_ROOT)
+SCENARIO(folder_is_hostile, NET_USER)
+SCENARIO(port_is_taken, NET_HOST)
+SCENARIO(stop_all, NET_HOST)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_root),
-		cmocka_unit_test(test_as_user),
-		cmocka_unit_test(test_on_the_host),
-		cmocka_unit_test(test_exit_code),
+		cmocka_unit_test(test_to_its_end_NET_ROOT),
+		cmocka_unit_test(test_to_its_end_NET_USER),
+		cmocka_unit_test(test_to_its_end_NET_HOST),
+		cmocka_unit_test(test_exit_code_NET_HOST),
+		cmocka_unit_test(test_node_NET_HOST),
+		cmocka_unit_test(test_talk_NET_ROOT),
+		cmocka_unit_test(test_talk_NET_USER),
+		cmocka_unit_test(test_config_comes_late_NET_HOST),
+		cmocka_unit_test(test_refused_NET_HOST),
+		cmocka_unit_test(test_volume_by_claim_NET_ROOT),
+		cmocka_unit_test(test_delete_with_grace_NET_ROOT),
+		cmocka_unit_test(test_delete_with_grace_NET_USER),
+		cmocka_unit_test(test_delete_by_force_NET_HOST),
+		cmocka_unit_test(test_gone_at_once_NET_HOST),
+		cmocka_unit_test(test_killed_parent_NET_ROOT),
+		cmocka_unit_test(test_killed_parent_NET_HOST),
+		cmocka_unit_test(test_folder_cannot_be_made_NET_HOST),
+		cmocka_unit_test(test_folder_is_hostile_NET_ROOT),
+		cmocka_unit_test(test_folder_is_hostile_NET_USER),
+		cmocka_unit_test(test_port_is_taken_NET_HOST),
+		cmocka_unit_test(test_stop_all_NET_HOST),
 	};
 	int status;
 
-	(void)a_runs;
-	(void)a_is_gone;
-	if (lab_is_parent(argc, argv, &status))
+	if (lab_is_program(argc, argv, &status))
 		return status;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

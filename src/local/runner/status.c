@@ -156,7 +156,8 @@ void status_write(struct runner *r, struct run_pod *p)
 	} else {
 		p->status_due = false;
 	}
-	if (r->c.changed)
+	/* Nobody can show what no object names. */
+	if (r->c.changed && p->object)
 		r->c.changed(r->c.cookie, str_c(p->ns), str_c(p->name), str_c(p->uid));
 }
 

@@ -4,10 +4,15 @@
 #include "local/net/link.h"
 #include "local/net/nl.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <netdb.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,11 +49,59 @@ void lab_fail(const char *file, int line, const char *what)
 	_exit(1);
 }
 
-bool lab_is_parent(int argc, char **argv, int *ret)
+/* --- Programs of containers --- */
+
+static int listen_at(const char *port)
 {
-	if (argc != 3 || strcmp(argv[1], "pod") != 0)
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)strtol(port, NULL, 10)) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1, peer;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) != 0 || listen(fd, 8) != 0)
+		return 1;
+	peer = accept(fd, NULL, NULL);
+	return peer >= 0 && write(peer, "hello\n", 6) == 6 ? 0 : 1;
+}
+
+static bool connect_once(const char *host, const char *port)
+{
+	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM }, *all = NULL;
+	char text[64];
+	ssize_t n = -1;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (getaddrinfo(host, port, &hints, &all) == 0 && connect(fd, all->ai_addr, all->ai_addrlen) == 0)
+		n = read(fd, text, sizeof(text));
+	if (all)
+		freeaddrinfo(all);
+	close(fd);
+	return n > 0 && write(STDOUT_FILENO, text, (size_t)n) == n;
+}
+
+static int connect_to(char *where)
+{
+	char *colon = strchr(where, ':');
+
+	if (!colon)
+		return 1;
+	*colon = 0;
+	while (!connect_once(where, colon + 1))
+		usleep(20000);
+	return 0;
+}
+
+bool lab_is_program(int argc, char **argv, int *ret)
+{
+	if (argc != 3)
 		return false;
-	*ret = pod_main(argv[2]);
+	if (strcmp(argv[1], "pod") == 0)
+		*ret = pod_main(argv[2]);
+	else if (strcmp(argv[1], "listen") == 0)
+		*ret = listen_at(argv[2]);
+	else if (strcmp(argv[1], "connect") == 0)
+		*ret = connect_to(argv[2]);
+	else
+		return false;
 	return true;
 }
 
@@ -69,6 +122,23 @@ static void changed(void *cookie, struct str ns, struct str name, struct str uid
 	l->changes++;
 }
 
+static void look(struct lab *l)
+{
+	if (!l->until || !l->until(l))
+		return;
+	l->reached = true;
+	loop_stop(l->loop);
+}
+
+/* Files may change without a word to the runner, which is not to be woken by that. */
+static void look_again(void *cookie)
+{
+	struct lab *l = cookie;
+
+	look(l);
+	loop_timer_set(l->poll, 20);
+}
+
 static void step(void *cookie)
 {
 	struct lab *l = cookie;
@@ -79,10 +149,7 @@ static void step(void *cookie)
 	now = clock_now(&clock_wall);
 	if (next != NEVER)
 		loop_timer_set(l->timer, MAX(next - now, (msec)0));
-	if (l->until && l->until(l)) {
-		l->reached = true;
-		loop_stop(l->loop);
-	}
+	look(l);
 }
 
 static void too_late(void *cookie)
@@ -98,10 +165,12 @@ void lab_until(struct lab *l, bool (*fn)(struct lab *l))
 	l->until = fn;
 	l->reached = l->late = false;
 	loop_timer_set(l->timer, 0);
+	loop_timer_set(l->poll, 20);
 	loop_timer_set(l->limit, SECONDS(PATIENCE));
 	while (!l->reached && !l->late)
 		loop_run(l->loop);
 	loop_timer_stop(l->limit);
+	loop_timer_stop(l->poll);
 	l->until = NULL;
 	CHECK(!l->late);
 }
@@ -164,6 +233,7 @@ static void open_lab(struct lab *l, enum net_kind kind)
 	l->loop = loop_new();
 	l->timer = loop_timer_new(l->loop, step, l);
 	l->limit = loop_timer_new(l->loop, too_late, l);
+	l->poll = loop_timer_new(l->loop, look_again, l);
 	l->store =
 		store_open(&(struct store_config){ .clock = &clock_wall, .seed = 5, .wake = woken, .cookie = l }, &e);
 	CHECK(l->store);
@@ -206,6 +276,7 @@ static void close_lab(struct lab *l)
 	store_close(l->store);
 	loop_timer_free(l->timer);
 	loop_timer_free(l->limit);
+	loop_timer_free(l->poll);
 	loop_free(l->loop);
 	net_close(l->net);
 	CHECK(net_clean(l->folder, STR("runner test"), &e));
@@ -358,6 +429,48 @@ struct str lab_get(struct lab *l, const char *plural, const char *name, const ch
 	buf_release(&b);
 	buf_release(&text);
 	return ret;
+}
+
+const char *lab_fmt(struct lab *l, const char *fmt, ...)
+{
+	char text[8192];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return arena_str(&l->arena, str_c(text)).p;
+}
+
+const char *lab_path(struct lab *l, const char *name)
+{
+	return lab_fmt(l, "%s/%s", l->folder, name);
+}
+
+const char *lab_wait_for(struct lab *l, const char *name)
+{
+	return lab_fmt(l, "until [ -e %s ]; do sleep 0.02; done", lab_path(l, name));
+}
+
+void lab_touch(struct lab *l, const char *name)
+{
+	int fd = open(lab_path(l, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	CHECK(fd >= 0);
+	close(fd);
+}
+
+bool lab_exists(struct lab *l, const char *name)
+{
+	return access(lab_path(l, name), F_OK) == 0;
+}
+
+const char *lab_pod_folder(struct lab *l, const char *pod)
+{
+	struct str uid = lab_get(l, "pods", pod, "metadata.uid");
+
+	CHECK(uid.n);
+	return lab_fmt(l, "%s/pods/%.*s", l->folder, STR_F(uid));
 }
 
 bool lab_event(struct lab *l, const char *pod, const char *reason)

@@ -10,7 +10,7 @@
 struct lab {
 	char folder[64];
 	struct loop *loop;
-	struct loop_timer *timer, *limit;
+	struct loop_timer *timer, *limit, *poll;
 	struct store *store;
 	struct kinds *kinds;
 	struct net_world world;
@@ -31,8 +31,9 @@ struct lab {
 _Noreturn void lab_fail(const char *file, int line, const char *what);
 
 typedef void (*lab_fn)(struct lab *l);
-/* For main(): is this call a pod's parent process? Then *RET is its exit status. */
-bool lab_is_parent(int argc, char **argv, int *ret);
+/* For main(): is this call no test but a pod's parent process, or a container's program? Then *RET is its exit status.
+   EXE pod FOLDER; EXE listen PORT (says "hello" to one); EXE connect HOST:PORT (until somebody says something). */
+bool lab_is_program(int argc, char **argv, int *ret);
 /* Runs FN in a process of its own, with what there is of KIND; skips the test where that cannot be had. */
 void lab_run(lab_fn fn, enum net_kind kind);
 
@@ -53,6 +54,16 @@ int lab_patch(struct lab *l, const char *plural, const char *name, bool status, 
 /* The text at "status.containerStatuses.0.state" of a pod (strings as they are, else JSON); empty: it is not there. */
 struct str lab_get(struct lab *l, const char *plural, const char *name, const char *path);
 #define lab_said(l, name, path, text) str_eqc(lab_get((l), "pods", (name), (path)), (text))
+/* The path of a file in the lab's folder; containers see it too. */
+const char *lab_path(struct lab *l, const char *name);
+/* As a script that goes on when somebody has made that file: sh has nothing but asking again. */
+const char *lab_wait_for(struct lab *l, const char *name);
+void lab_touch(struct lab *l, const char *name);
+bool lab_exists(struct lab *l, const char *name);
+/* The pod's folder. */
+const char *lab_pod_folder(struct lab *l, const char *pod);
+/* printf into the lab's arena. */
+const char *lab_fmt(struct lab *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Is there an event of that reason on the pod? */
 bool lab_event(struct lab *l, const char *pod, const char *reason);
 /* What the container `main` of a pod has written. */
