@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
-enum { OPTIONS_MAX = 16 };
+enum { OPTIONS_MAX = 32 };
 
 int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char **argv)
 {

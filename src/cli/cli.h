@@ -10,6 +10,8 @@ enum exit_code {
 	CLI_WELL = 0,
 	CLI_FAILED = 1,
 	CLI_INVALID = 2, /* the input is wrong, or the command is used wrongly */
+	CLI_TIMED_OUT = 124,
+	CLI_INTERRUPTED = 130,
 };
 
 struct cli {
@@ -55,7 +57,9 @@ bool cli_output_broken(void);
 bool cli_output_end(void);
 
 enum exit_code cmd_crds(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_get(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_list(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_pod(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_render(struct cli *cli, int argc, char **argv);

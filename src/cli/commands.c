@@ -2,6 +2,17 @@
 #include "cli/cli.h"
 
 const struct command commands[] = {
+	{ "list", "[KIND…]", "the jobs of a cluster, and why each is where it is",
+	  "A line for each job of all kinds, or of those that are named (TfJob, aitj, MXJob.mpba.fbk.eu …),\n"
+	  "the newest first. The cluster is the one that kubectl would use; with --local, or where there is\n"
+	  "no kubeconfig, the one on this machine.\n",
+	  "dljob list -A --state Running", cmd_list },
+	{ "get", "[KIND/]NAME", "one job: its roles and replicas, and why they are where they are",
+	  "Shows the job as a tree of roles and replicas with state, restarts, exit code, node and pod, the one\n"
+	  "line that says why it is where it is, and the last events of the job and its pods.\n"
+	  "With -w the tree is drawn anew whenever something changes; each change is a line where standard\n"
+	  "output is no terminal.\n",
+	  "dljob get tfjob/mnist -w", cmd_get },
 	{ "render", "FILE…", "print the pods and services that a job would be given",
 	  "Reads jobs from FILE (- is standard input) and prints every service and pod that the operator\n"
 	  "would make for them. Nothing is sent anywhere. Names that depend on the job's UID are made with\n"

@@ -7,8 +7,8 @@
 
 struct kube_auth;
 
-/* READY is called whenever the header may have changed after it could not be had (a plugin has ended), and when a plugin
-   has failed. */
+/* READY is called whenever the header may have changed after it could not be had (a plugin has ended), and when a
+   plugin has failed. */
 struct kube_auth *kube_auth_new(struct loop *l, const struct kube_config *c, void (*ready)(void *cookie), void *cookie);
 void kube_auth_free(struct kube_auth *a);
 

@@ -1,0 +1,56 @@
+/* Jobs of a cluster by the names that people give them. */
+#ifndef CLI_JOBS_H
+#define CLI_JOBS_H
+
+#include "cli/remote.h"
+
+/* By kind (TfJob), plural, singular, short name, id (TfJob.mlkube.io) or plural.group, in any case. */
+bool kind_is_named(const struct kind *k, struct str name);
+/* Which kinds are meant; all if N is 0. False, with the error said, if a name fits none. */
+bool kinds_choose(struct cli *cli, const struct kinds *kinds, size_t n, const struct str *names, bool *wanted);
+/* How a kind is called in a table: TfJob, or MXJob.mpba.fbk.eu where several have that name. */
+struct str kind_title(const struct kinds *kinds, const struct kind *k);
+
+struct job_of {
+	const struct kind *kind;
+	yyjson_val *root;
+};
+
+struct job_query {
+	const bool *kinds;   /* NULL: all */
+	struct str ns;       /* empty: all */
+	struct str selector; /* -l */
+};
+
+struct job_list {
+	VEC(struct job_of) jobs;
+	struct remote_list *lists; /* one for each kind, in its order */
+	bool *served;              /* does the cluster know the kind? */
+	size_t n;
+	bool partial; /* some kinds cannot be seen, which was said */
+};
+
+/* All jobs that fit; kinds that the cluster does not know have none. False: it was said why; return cli->status. */
+bool jobs_list(struct remote *r, const struct kinds *kinds, const struct job_query *q, struct job_list *ret);
+void job_list_release(struct job_list *l);
+
+/* One job, by NAME or KIND/NAME, in the namespace of the remote. False: it was said why (there is none, there are
+   several …); return cli->status. */
+struct job_found {
+	struct job_of job;
+	struct str ns, name;
+	struct remote_call call;
+};
+bool job_find(struct remote *r, const struct kinds *kinds, const char *text, struct job_found *ret);
+void job_found_release(struct job_found *f);
+/* The path of its object. */
+struct str job_path(struct remote *r, const struct job_found *f);
+
+/* NAME or KIND/NAME taken apart: which kinds it may be. False, with the error said. */
+struct job_name {
+	const bool *kinds;
+	struct str name;
+};
+bool job_name_read(struct cli *cli, const struct kinds *kinds, const char *text, struct job_name *ret);
+
+#endif
