@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <unistd.h>
 
 static void close_fd(const int *fd)
@@ -37,25 +36,4 @@ enum file_read file_read(struct str *ret, const char *path, struct arena *a, str
 	n = n < 0 || b.overflow ? -1 : 0;
 	buf_release(&b);
 	return n < 0 ? FILE_FAILED : FILE_READ;
-}
-
-static int remove_one(const char *name, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(name) && errno != ENOENT ? -1 : 0;
-}
-
-static int remove_inner(const char *name, const struct stat *st, int type, struct FTW *ftw)
-{
-	return ftw->level ? remove_one(name, st, type, ftw) : 0;
-}
-
-bool file_remove_tree(const char *path, bool empty, struct err *e)
-{
-	enum { OPEN_FOLDERS = 16 };
-
-	if (nftw(path, empty ? remove_inner : remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0 ||
-	    errno == ENOENT)
-		return true;
-	return err_set(e, ERR_IO, "%s cannot be removed: %s", path, strerror(errno));
 }

@@ -58,6 +58,13 @@ static void test_remove_tree(void **state)
 	touch(path);
 	snprintf(path, sizeof(path), "%s/a/link", top);
 	assert_int_equal(symlink(outside, path), 0);
+	/* A folder that nobody may enter. */
+	snprintf(path, sizeof(path), "%s/a/shut", top);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/a/shut/file", top);
+	touch(path);
+	snprintf(path, sizeof(path), "%s/a/shut", top);
+	assert_int_equal(chmod(path, 0), 0);
 	snprintf(path, sizeof(path), "%s/up", top);
 	assert_int_equal(symlink("/tmp", path), 0);
 	assert_true(file_remove_tree(top, true, NULL));
