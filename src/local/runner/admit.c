@@ -63,7 +63,7 @@ static void bind(struct runner *r, struct run_pod *p)
 		/* It is gone, or the disk is full: the next look tells. */
 		p->gpus.n = 0;
 		r->fit_due = true;
-		runner_wake_at(r, clock_now(r->c.clock) + SECONDS(1));
+		runner_trouble(r);
 		return;
 	}
 	p->scheduled = clock_now(r->c.clock);

@@ -89,7 +89,7 @@ static void job(struct lab *l, const char *name)
 	CHECK(lab_create(
 		      l, "tfjobs",
 		      "{\"apiVersion\":\"mlkube.io/"
-	              "v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"%s\"},\"spec\":{"
+		      "v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"%s\"},\"spec\":{"
 		      "\"replicaSpecs\":[{\"replicas\":2,\"tfReplicaType\":\"WORKER\",\"template\":{\"spec\":{"
 		      "\"containers\":[{\"name\":\"tensorflow\",\"image\":\"x\",\"command\":[\"true\"],\"resources\":{"
 		      "\"limits\":{\"nvidia.com/gpu\":1}}}]}}}]}}",
@@ -172,6 +172,39 @@ static void job_is_deleted(struct lab *l)
 	lab_until(l, b_succeeded);
 }
 
+/* To give its place to others is what a suspension is for. */
+static void job_is_suspended(struct lab *l)
+{
+	with_gpus(l);
+	define(l, "mlkube.io/v1beta1", "TfJob");
+	job(l, "one");
+	job(l, "two");
+	pod_of(l, "one", "a", lab_wait_for(l, "go"));
+	lab_until(l, a_runs);
+	pod_of(l, "two", "b", "true");
+	lab_until(l, b_waits);
+	CHECK(lab_patch(l, "tfjobs", "one", true, "{\"status\":{\"dlOperator\":{\"phase\":\"Suspended\"}}}") == 200);
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":1}") == 200);
+	lab_until(l, b_succeeded);
+}
+
+/* While it restarts it may have no pods at all, and we may be killed just then. */
+static void job_between_two_generations(struct lab *l)
+{
+	with_gpus(l);
+	define(l, "mlkube.io/v1beta1", "TfJob");
+	job(l, "one");
+	job(l, "two");
+	CHECK(lab_patch(l, "tfjobs", "one", true, "{\"status\":{\"dlOperator\":{\"phase\":\"Restarting\"}}}") == 200);
+	lab_leave(l);
+	lab_start(l);
+	pod_of(l, "two", "b", "true");
+	lab_until(l, b_waits);
+	pod_of(l, "one", "a", "true");
+	lab_until(l, a_succeeded);
+	CHECK(is(l, "b", "Pending"));
+}
+
 static bool both_run(struct lab *l)
 {
 	return is(l, "a", "Running") && is(l, "b", "Running");
@@ -237,15 +270,18 @@ SCENARIO(waits_its_turn)
 SCENARIO(never_fits)
 SCENARIO(jobs_as_a_whole)
 SCENARIO(job_is_deleted)
+SCENARIO(job_is_suspended)
+SCENARIO(job_between_two_generations)
 SCENARIO(gpus_are_given)
 SCENARIO(bound_by_others)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits_its_turn),  cmocka_unit_test(test_never_fits),
-		cmocka_unit_test(test_jobs_as_a_whole), cmocka_unit_test(test_job_is_deleted),
-		cmocka_unit_test(test_gpus_are_given),  cmocka_unit_test(test_bound_by_others),
+		cmocka_unit_test(test_waits_its_turn),   cmocka_unit_test(test_never_fits),
+		cmocka_unit_test(test_jobs_as_a_whole),  cmocka_unit_test(test_job_is_deleted),
+		cmocka_unit_test(test_job_is_suspended), cmocka_unit_test(test_job_between_two_generations),
+		cmocka_unit_test(test_gpus_are_given),   cmocka_unit_test(test_bound_by_others),
 	};
 	int status;
 

@@ -55,6 +55,35 @@ static void lives(struct lab *l)
 	CHECK(runner_living(l->runner) == 0);
 }
 
+/* Killed between the start of a pod and its first word. */
+static void has_not_said_a_word(struct lab *l)
+{
+	pid_t pid;
+
+	start_a(l);
+	pid = parent_of_a(l);
+	CHECK(unlink(lab_fmt(l, "%s/state.json", lab_pod_folder(l, "a"))) == 0);
+	lab_leave(l);
+	lab_start(l);
+	CHECK(runner_living(l->runner) == 1);
+	CHECK(kill(pid, 0) == 0);
+	lab_touch(l, "go");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	CHECK(str_eqc(lab_log(l, "a"), "one\n"));
+}
+
+/* Prepared, but never started. */
+static void was_only_prepared(struct lab *l)
+{
+	lab_leave(l);
+	lab_pod(l, "a", "echo one", "", ",\"nodeName\":\"this\"");
+	CHECK(mkdir(lab_pod_folder(l, "a"), 0700) == 0);
+	lab_start(l);
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+}
+
 static bool has_ended(struct lab *l)
 {
 	return parent_of_a(l) == 0;
@@ -183,6 +212,8 @@ static void deleted_meanwhile(struct lab *l)
 SCENARIO(lives, NET_ROOT)
 SCENARIO(lives, NET_USER)
 SCENARIO(lives, NET_HOST)
+SCENARIO(has_not_said_a_word, NET_HOST)
+SCENARIO(was_only_prepared, NET_HOST)
 SCENARIO(ended_meanwhile, NET_HOST)
 SCENARIO(killed_meanwhile, NET_HOST)
 SCENARIO(nobody_knows, NET_HOST)
@@ -196,6 +227,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_lives_NET_ROOT),
 		cmocka_unit_test(test_lives_NET_USER),
 		cmocka_unit_test(test_lives_NET_HOST),
+		cmocka_unit_test(test_has_not_said_a_word_NET_HOST),
+		cmocka_unit_test(test_was_only_prepared_NET_HOST),
 		cmocka_unit_test(test_ended_meanwhile_NET_HOST),
 		cmocka_unit_test(test_killed_meanwhile_NET_HOST),
 		cmocka_unit_test(test_nobody_knows_NET_HOST),

@@ -1,5 +1,6 @@
 /* What the files of the runner share. Store watches, pidfds and inotify only record; runner_step() looks at what is
-   there and does what is due. A pod is known by its UID: one that is deleted and made again is another. */
+   there and does what is due. A pod is known by its UID: one that is deleted and made again is another. Times at which
+   something is due are the loop's, those that are written down the clock's. */
 #ifndef LOCAL_RUNNER_INTERNAL_H
 #define LOCAL_RUNNER_INTERNAL_H
 
@@ -127,13 +128,21 @@ struct runner {
 	struct str resolv; /* of `arena` */
 	bool stopping;
 	int64_t stop_grace;
-	msec next;                 /* when to look again */
+	bool troubled;             /* the store did not take something: not at once again */
+	msec now, next;            /* of this step; when to look again */
 	struct arena arena, round; /* ROUND is of one step */
 };
 
 static inline void runner_wake_at(struct runner *r, msec t)
 {
 	r->next = MIN(r->next, t);
+}
+
+/* Whatever failed just now is tried again in a second. */
+static inline void runner_trouble(struct runner *r)
+{
+	r->troubled = true;
+	runner_wake_at(r, r->now + SECONDS(1));
 }
 
 static inline yyjson_val *pod_object(const struct run_pod *p)
@@ -222,9 +231,6 @@ void status_waiting(struct runner *r, struct run_pod *p, struct str container, c
 void stop_some(struct runner *r, struct run_pod *p);
 /* Without a process, and its object is deleted or gone: everything of it goes. P may be freed. */
 void stop_remove(struct runner *r, struct run_pod *p);
-
-/* --- remove.c: a folder with all that is in it; links are not followed, other file systems are left alone. */
-bool remove_tree(const char *path, struct err *e);
 
 /* --- adopt.c: what runs already. */
 bool adopt_all(struct runner *r, struct err *e);

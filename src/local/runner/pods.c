@@ -113,8 +113,10 @@ static void take_change(struct runner *r, struct run_pod *p, yyjson_val *before)
 	if (p->has_ip &&
 	    !json_eq(json_at(before, "metadata", "labels", NULL), json_at(object, "metadata", "labels", NULL)))
 		r->hosts_due = true;
-	if (p->stage == STAGE_WAITS && s != STAGE_WAITS)
+	if (p->stage == STAGE_WAITS && s != STAGE_WAITS) {
 		pods_set_stage(r, p, s);
+		p->unit->admitted |= s == STAGE_BOUND;
+	}
 	if (p->stage == STAGE_BOUND && s == STAGE_ENDED)
 		pods_set_stage(r, p, s);
 }

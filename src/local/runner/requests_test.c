@@ -60,13 +60,11 @@ static void test_init(void **state)
 /* It runs beside the init containers after it, and beside the others. */
 static void test_sidecar(void **state)
 {
-	struct amount a =
-		of("{\"initContainers\":[" WANTS(
-			"requests",
-			"{\"memory\":100}") ",{\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":1}}}"
-	                                    "," WANTS("requests",
-	                                              "{\"cpu\":4}") "],\"containers\":[" WANTS("requests",
-	                                                                                        "{\"cpu\":2}") "]}");
+	struct amount a = of("{\"initContainers\":[" WANTS(
+		"requests",
+		"{\"memory\":100}") ",{\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":1}}}"
+	                            "," WANTS("requests", "{\"cpu\":4}") "],\"containers\":[" WANTS(
+					    "requests", "{\"cpu\":2}") "]}");
 
 	(void)state;
 	assert_int_equal(a.cpu, 5000);

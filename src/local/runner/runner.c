@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Of a step; what is left of the work is done in the next one. */
+static const msec look_time = 25;
+
 struct runner *runner_new(const struct runner_config *c, struct err *e)
 {
 	struct runner *r = xcalloc(1, sizeof(*r));
@@ -21,6 +24,7 @@ struct runner *runner_new(const struct runner_config *c, struct err *e)
 	r->event_type = store_type(c->store, STR(""), STR("v1"), STR("events"));
 	r->node_type = store_type(c->store, STR(""), STR("v1"), STR("nodes"));
 	r->fit_due = r->hosts_due = r->adopting = r->stepping = true;
+	r->now = loop_now(c->loop);
 	node_ip(r->host_ip);
 	well = process_open(r, e) && node_make(r, e) && watch_start(r, e);
 	if (well) {
@@ -37,15 +41,26 @@ struct runner *runner_new(const struct runner_config *c, struct err *e)
 	return r;
 }
 
-/* One pod: what is new of it, and whether it is to end. It may be freed. */
-static void look_at(struct runner *r, struct run_pod *p, msec now)
+/* No descriptor or no watch was to be had: so we ask. */
+static void ask_after(struct runner *r, struct run_pod *p)
 {
-	if (p->stage == STAGE_LIVES && (p->pidfd < 0 || p->wd < 0)) {
-		/* No descriptor or no watch was to be had. */
-		p->exited = p->exited || (p->pidfd < 0 && kill(p->pid, 0) != 0 && errno == ESRCH);
-		p->state_changed = true;
-		runner_wake_at(r, now + SECONDS(1));
-	}
+	if (p->stage != STAGE_LIVES || (p->pidfd >= 0 && p->wd >= 0))
+		return;
+	if (p->pidfd < 0 && (waitpid(p->pid, NULL, WNOHANG) == p->pid || (kill(p->pid, 0) != 0 && errno == ESRCH)))
+		p->exited = true;
+	p->state_changed = true;
+	runner_wake_at(r, r->now + SECONDS(1));
+}
+
+static bool has_work(const struct run_pod *p)
+{
+	return p->state_changed || p->status_due || p->exited ||
+	       (p->stage != STAGE_LIVES && (p->gone || (pods_is_deleting(p) && !p->delete_asked)));
+}
+
+/* One pod: what is new of it, and whether it is to end. It may be freed. */
+static void look_at(struct runner *r, struct run_pod *p)
+{
 	if (p->stage == STAGE_LIVES && p->exited)
 		process_over(r, p);
 	if (p->state_changed || p->status_due)
@@ -58,25 +73,30 @@ static void look_at(struct runner *r, struct run_pod *p, msec now)
 
 msec runner_step(struct runner *r)
 {
-	msec now = clock_now(r->c.clock);
 	struct run_pod *next;
 
 	r->stepping = true;
+	r->troubled = false;
+	r->now = loop_now(r->c.loop);
 	r->next = NEVER;
 	if (r->types_due)
 		watch_jobs(r);
 	watch_take(r);
 	for (struct run_pod *p = r->first_pod; p; p = next) {
 		next = p->next;
-		look_at(r, p, now);
+		ask_after(r, p);
+		if (!has_work(p) || loop_now(r->c.loop) < r->now + look_time)
+			look_at(r, p);
+		else
+			runner_wake_at(r, r->now);
 	}
 	admit(r);
 	start_some(r);
 	if (r->n_news || (r->fit_due && !r->stopping))
-		runner_wake_at(r, now);
+		runner_wake_at(r, r->troubled ? r->now + SECONDS(1) : r->now);
 	arena_reset(&r->round);
 	r->stepping = false;
-	return r->next;
+	return r->next == NEVER ? NEVER : clock_now(r->c.clock) + r->next - r->now;
 }
 
 size_t runner_living(const struct runner *r)

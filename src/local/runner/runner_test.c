@@ -66,7 +66,7 @@ static void node(struct lab *l)
 	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.allocatable.memory"), "8388608Ki"));
 	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.conditions.0.type"), "Ready"));
 	CHECK(str_eqc(lab_get(l, "nodes", "this", "status.conditions.0.status"), "True"));
-	CHECK(str_eqc(lab_get(l, "nodes", "this", "metadata.labels.kubernetes.io/hostname"), ""));
+	CHECK(strstr(lab_get(l, "nodes", "this", "metadata.labels").p, "\"kubernetes.io/hostname\":\"this\""));
 	lab_leave(l);
 	l->config.machine.cpu = 2000;
 	lab_start(l);
@@ -281,6 +281,57 @@ static void stop_all(struct lab *l)
 	CHECK(lab_said(l, "b", "status.phase", "Pending"));
 }
 
+/* The kubelet's words for what a container does. */
+static bool has_problems(struct lab *l)
+{
+	return lab_event(l, "a", "BackOff") && lab_event(l, "a", "Unhealthy");
+}
+
+static void says_what_happens(struct lab *l)
+{
+	l->config.backoff = SECONDS(3600);
+	lab_leave(l);
+	lab_start(l);
+	CHECK(lab_create(
+		      l, "pods",
+		      "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"restartPolicy\":\"Always\",\"containers\":["
+		      "{\"name\":\"fails\",\"image\":\"x\",\"command\":[\"false\"]},{\"name\":\"ill\",\"image\":\"x\","
+		      "\"command\":[\"sleep\",\"1000\"],\"readinessProbe\":{\"exec\":{\"command\":[\"false\"]}}}]}}") ==
+	      201);
+	lab_until(l, has_problems);
+	CHECK(lab_said(l, "a", "status.containerStatuses.0.state.waiting.reason", "CrashLoopBackOff"));
+	CHECK(lab_said(l, "a", "status.containerStatuses.0.restartCount", "1"));
+}
+
+/* More than a round takes. */
+enum { MANY = 40 };
+
+static bool all_ended(struct lab *l)
+{
+	for (int i = 0; i < MANY; i++)
+		if (!lab_said(l, lab_fmt(l, "p%d", i), "status.phase", "Succeeded"))
+			return false;
+	return true;
+}
+
+static bool all_gone(struct lab *l)
+{
+	for (int i = 0; i < MANY; i++)
+		if (lab_get(l, "pods", lab_fmt(l, "p%d", i), "metadata.name").n)
+			return false;
+	return rmdir(lab_path(l, "pods")) == 0;
+}
+
+static void many(struct lab *l)
+{
+	for (int i = 0; i < MANY; i++)
+		lab_pod(l, lab_fmt(l, "p%d", i), "true", "", "");
+	lab_until(l, all_ended);
+	for (int i = 0; i < MANY; i++)
+		CHECK(lab_delete(l, "pods", lab_fmt(l, "p%d", i), NULL) == 200);
+	lab_until(l, all_gone);
+}
+
 #define SCENARIO(name, kind)                                                                                           \
 	static void test_##name##_##kind(void **state)                                                                 \
 	{                                                                                                              \
@@ -308,6 +359,9 @@ SCENARIO(folder_is_hostile, NET_ROOT)
 SCENARIO(folder_is_hostile, NET_USER)
 SCENARIO(port_is_taken, NET_HOST)
 SCENARIO(stop_all, NET_HOST)
+SCENARIO(says_what_happens, NET_HOST)
+SCENARIO(many, NET_ROOT)
+SCENARIO(many, NET_USER)
 
 int main(int argc, char **argv)
 {
@@ -333,6 +387,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_folder_is_hostile_NET_USER),
 		cmocka_unit_test(test_port_is_taken_NET_HOST),
 		cmocka_unit_test(test_stop_all_NET_HOST),
+		cmocka_unit_test(test_says_what_happens_NET_HOST),
+		cmocka_unit_test(test_many_NET_ROOT),
+		cmocka_unit_test(test_many_NET_USER),
 	};
 	int status;
 

@@ -13,7 +13,7 @@ static void try_again(struct runner *r, struct run_pod *p)
 	msec delay = back_off_least << MIN(p->tries, 5);
 
 	p->tries++;
-	p->retry_at = clock_now(r->c.clock) + MIN(delay, back_off_most);
+	p->retry_at = r->now + MIN(delay, back_off_most);
 	runner_wake_at(r, p->retry_at);
 }
 
@@ -152,13 +152,13 @@ static void start(struct runner *r, struct run_pod *p)
 	err_release(&e);
 }
 
-static bool is_due(struct runner *r, struct run_pod *p, msec now)
+static bool is_due(struct runner *r, struct run_pod *p)
 {
 	if (p->stage != STAGE_BOUND || p->gone || pods_is_deleting(p))
 		return false;
 	if (p->lacks && r->config_due)
 		return true;
-	if (p->retry_at <= now)
+	if (p->retry_at <= r->now)
 		return true;
 	runner_wake_at(r, p->retry_at);
 	return false;
@@ -166,16 +166,16 @@ static bool is_due(struct runner *r, struct run_pod *p, msec now)
 
 void start_some(struct runner *r)
 {
-	msec now = clock_now(r->c.clock), end = loop_now(r->c.loop) + round_time;
+	msec end = loop_now(r->c.loop) + round_time;
 	struct run_pod *chosen[ROUND_PODS], *p;
 	struct err e = ERR_INIT;
 	size_t n = 0;
 
 	for (p = r->stopping ? NULL : r->first_pod; p && n < ROUND_PODS && loop_now(r->c.loop) < end; p = p->next)
-		if (is_due(r, p, now) && make_network(r, p))
+		if (is_due(r, p) && make_network(r, p))
 			chosen[n++] = p;
 	if (p && !r->stopping)
-		runner_wake_at(r, now);
+		runner_wake_at(r, r->now);
 	else
 		r->config_due = false;
 	if (r->hosts_due && !hosts_update(r, &e)) {
@@ -184,7 +184,7 @@ void start_some(struct runner *r)
 			put_off(r, chosen[i], "FailedCreatePodSandBox", err_msg(&e));
 		n = 0;
 		r->hosts_due = true;
-		runner_wake_at(r, now + SECONDS(1));
+		runner_trouble(r);
 	}
 	for (size_t i = 0; i < n; i++)
 		start(r, chosen[i]);

@@ -56,7 +56,7 @@ static bool put(struct runner *r, struct run_pod *p, yyjson_mut_doc *doc, yyjson
 	if (code < 300 || code == 404)
 		return true;
 	log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its status cannot be written: code %d", code);
-	runner_wake_at(r, clock_now(r->c.clock) + SECONDS(1));
+	runner_trouble(r);
 	return false;
 }
 
@@ -207,6 +207,8 @@ void status_fail(struct runner *r, struct run_pod *p, const char *reason, struct
 		event_say(r, p, EVENT_WARNING, reason, STR_NONE, "%.*s", STR_F(message));
 		pods_set_stage(r, p, STAGE_ENDED);
 		p->status_due = false;
+	} else {
+		r->fit_due = true;
 	}
 	yyjson_mut_doc_free(doc);
 }
@@ -237,7 +239,7 @@ void status_unschedulable(struct runner *r, struct run_pod *p, struct str messag
 	if (put(r, p, doc, s))
 		event_say(r, p, EVENT_WARNING, "FailedScheduling", STR_NONE, "%.*s", STR_F(message));
 	else
-		p->waits = 0;
+		p->waits = 0, r->fit_due = true;
 	yyjson_mut_doc_free(doc);
 }
 

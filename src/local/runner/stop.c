@@ -1,6 +1,7 @@
 /* Ending pods: deleted, gone, or all of them. First the processes, then what is left, then the object. */
 #include "local/runner/internal.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <signal.h>
@@ -59,8 +60,8 @@ static void ask(struct runner *r, struct run_pod *p, int64_t left)
 
 void stop_some(struct runner *r, struct run_pod *p)
 {
-	msec now = clock_now(r->c.clock);
-	int64_t left = time_left(r, p, now);
+	msec now = r->now;
+	int64_t left = time_left(r, p, clock_now(r->c.clock));
 
 	if (left < 0)
 		return;
@@ -96,7 +97,7 @@ static void delete_object(struct runner *r, struct run_pod *p)
 	/* With finalizers it stays: that is not ours any more. */
 	p->delete_asked = code < 500;
 	if (!p->delete_asked)
-		runner_wake_at(r, clock_now(r->c.clock) + SECONDS(1));
+		runner_trouble(r);
 }
 
 void stop_remove(struct runner *r, struct run_pod *p)
@@ -110,7 +111,7 @@ void stop_remove(struct runner *r, struct run_pod *p)
 			r->hosts_due = true;
 		p->has_ip = false;
 		/* What cannot be removed is tried again at the next start. */
-		if (!remove_tree(p->folder, &e))
+		if (!file_remove_tree(p->folder, false, &e))
 			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder stays: %s", err_msg(&e));
 		err_release(&e);
 		if (p->stage != STAGE_FOREIGN)
