@@ -147,6 +147,7 @@ static void read_job(struct runner *r, struct unit *u)
 	int64_t generation = 0;
 	struct kind_job *kj;
 	const struct job *job;
+	struct err e = ERR_INIT;
 
 	u->stale = false;
 	json_int(json_at(root, "metadata", "generation", NULL), &generation);
@@ -154,7 +155,8 @@ static void read_job(struct runner *r, struct unit *u)
 		return;
 	u->generation = generation;
 	u->job_counts = false;
-	kj = kind_read(r->c.kinds, u->kind, root, STR_NONE, NULL);
+	kj = kind_read(r->c.kinds, u->kind, root, STR_NONE, &e);
+	err_release(&e);
 	if (!kj)
 		return;
 	job = kind_job(kj);

@@ -1,6 +1,8 @@
 /* What the store says. Inside its calls only a copy is taken; the rest happens in the step. */
 #include "local/runner/internal.h"
 
+#include "base/log.h"
+
 static void wake(struct runner *r)
 {
 	if (!r->stepping)
@@ -65,12 +67,16 @@ bool watch_start(struct runner *r, struct err *e)
 
 void watch_jobs(struct runner *r)
 {
+	struct err e = ERR_INIT;
+
 	for (size_t i = 0; i < kinds_count(r->c.kinds); i++) {
 		const struct kind *k = kinds_at(r->c.kinds, i);
 		const struct store_type *t = store_type(r->c.store, k->group, k->version, k->plural);
 
-		if (t && !r->job_watches[i].watch)
-			start(r, &r->job_watches[i], NEWS_JOB, t, NULL);
+		if (t && !r->job_watches[i].watch && !start(r, &r->job_watches[i], NEWS_JOB, t, &e)) {
+			log_warn(FIELDS(F_STR("kind", k->id)), "its jobs cannot be watched: %s", err_msg(&e));
+			err_release(&e);
+		}
 	}
 	r->types_due = false;
 }
