@@ -66,15 +66,16 @@ struct port {
 struct template_container {
 	struct str name;
 	bool init;
-	bool counts; /* its exit code decides */
+	bool counts;              /* its exit code decides */
 	const struct port *ports; /* with {"prefix"} only those of that prefix, and only if it counts */
 	size_t n_ports;
 };
 
 struct role {
-	struct str name;  /* lower case, a part of names and labels */
-	struct str title; /* as the user wrote it: WORKER */
-	struct str path;  /* where it stands in the manifest: spec.replicaSpecs[1] */
+	struct str name;       /* lower case, a part of names and labels */
+	struct str title;      /* as the user wrote it: WORKER */
+	struct str path;       /* where it stands in the manifest: spec.replicaSpecs[1] */
+	struct str count_path; /* … and its number of replicas: spec.replicaSpecs[1].replicas */
 	int32_t count;
 	int32_t min, max; /* -1: not given */
 	bool elastic;     /* members may come and go without a restart */
@@ -83,7 +84,7 @@ struct role {
 	yyjson_val *template;
 	enum container_match match;
 	struct str match_text;
-	bool env_everywhere; /* derived variables go to all containers, not only those that count */
+	bool env_everywhere;      /* derived variables go to all containers, not only those that count */
 	const struct port *ports; /* of the service */
 	size_t n_ports;
 	const struct template_container *containers;
@@ -167,6 +168,6 @@ struct job_identity {
  * pointers reach into DOC.
  */
 struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val *doc, yyjson_val *policy,
-		     struct str policy_path, yyjson_val *annotations);
+                     struct str policy_path, yyjson_val *annotations);
 
 #endif

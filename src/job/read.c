@@ -58,6 +58,7 @@ static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 	if (!doc.role.title.n)
 		doc.role.title = doc.role.name;
 	doc.role.path = d.at.path;
+	doc.role.count_path = place_path(d.at, STR("count"), p->arena);
 	doc.role.env_everywhere = doc.env == 1;
 	doc.at = d.at;
 	template_read(&doc, p);

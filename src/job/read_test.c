@@ -115,6 +115,7 @@ static void test_values(void **state)
 	assert_true(job->deleting);
 	assert_int_equal(job->n_roles, 2);
 	assert_ptr_equal(role, &job->roles[0]);
+	assert_true(str_eqc(role->path, "spec.r.a") && str_eqc(role->count_path, "spec.r.a.count"));
 	assert_true(str_eqc(role->title, "A") && str_eqc(role->path, "spec.r.a"));
 	assert_int_equal(role->count, 2);
 	assert_int_equal(role->min, 1);
