@@ -63,6 +63,14 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_pod(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_render(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_delete(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_logs(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_resume(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_scale(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_submit(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_suspend(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_wait(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_validate(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_version(struct cli *cli, int argc, char **argv);
 

@@ -4,9 +4,9 @@
 
 enum { OBJECT_TEXT = 64 << 20 };
 
-bool get_gather(struct getting *g, const struct job_found *f, struct gathered *ret)
+bool get_gather(struct session *s, const struct job_found *f, struct gathered *ret)
 {
-	struct remote *r = &g->remote;
+	struct remote *r = &s->remote;
 	struct str uid = json_str(json_at(f->job.root, "metadata", "uid", NULL));
 	struct err e = ERR_INIT;
 
@@ -19,16 +19,16 @@ bool get_gather(struct getting *g, const struct job_found *f, struct gathered *r
 	if (!remote_lists(r, ret->lists, 2))
 		return false;
 	if (ret->lists[0].code != 200) {
-		g->cli->status = remote_refused(r, "list its pods", ret->lists[0].code, ret->lists[0].message);
+		s->cli->status = remote_refused(r, "list its pods", ret->lists[0].code, ret->lists[0].message);
 		return false;
 	}
-	ret->kj = kind_read(g->kinds, f->job.kind, f->job.root, STR_NONE, &e);
+	ret->kj = kind_read(s->kinds, f->job.kind, f->job.root, STR_NONE, &e);
 	if (!ret->kj) {
-		g->cli->status = cli_fail(g->cli, CLI_FAILED, "%s", err_msg(&e));
+		s->cli->status = cli_fail(s->cli, CLI_FAILED, "%s", err_msg(&e));
 		err_release(&e);
 		return false;
 	}
-	ret->tree = (struct tree){ .kind = kind_title(g->kinds, f->job.kind),
+	ret->tree = (struct tree){ .kind = kind_title(s->kinds, f->job.kind),
 		                   .root = f->job.root,
 		                   .job = kind_job(ret->kj),
 		                   .now = clock_now(&clock_wall) };
@@ -65,38 +65,37 @@ static void print_object(yyjson_val *root, bool yaml)
 	buf_release(&text);
 }
 
-static enum exit_code print_tree(struct getting *g, const struct job_found *f)
+static enum exit_code print_tree(struct session *s, const struct job_found *f)
 {
 	struct gathered d;
-	bool well = get_gather(g, f, &d);
+	bool well = get_gather(s, f, &d);
 
 	if (well)
 		tree_print(&d.tree, &d.arena, stdout);
 	gathered_release(&d);
-	return well ? CLI_WELL : g->cli->status;
+	return well ? CLI_WELL : s->cli->status;
 }
 
-static enum exit_code get(struct getting *g, const char *name, const char *output, bool watch)
+static enum exit_code get(struct session *s, const char *name, const char *output, bool watch)
 {
 	struct job_found found;
 	enum exit_code status = CLI_WELL;
 
-	if (!job_find(&g->remote, g->kinds, name, &found))
-		return g->cli->status;
+	if (!job_find(&s->remote, s->kinds, name, &found))
+		return s->cli->status;
 	if (strcmp(output, "tree"))
 		print_object(found.job.root, !strcmp(output, "yaml"));
 	else if (watch)
-		status = get_watch(g, &found);
+		status = get_watch(s, &found);
 	else
-		status = print_tree(g, &found);
+		status = print_tree(s, &found);
 	job_found_release(&found);
 	return status;
 }
 
 enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 {
-	struct getting g = { .cli = cli };
-	struct remote_flags flags = { 0 };
+	struct session s = { .cli = cli };
 	const char *output = "tree";
 	bool watch = false;
 	struct opt opts[2 + REMOTE_OPTS] = {
@@ -106,7 +105,7 @@ enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 	enum exit_code status;
 	int n;
 
-	remote_opts(opts + 2, &flags);
+	remote_opts(opts + 2, &s.flags);
 	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 	if (n < 0)
 		return cli->status;
@@ -116,15 +115,7 @@ enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "-o is tree, json or yaml, not '%s'", output);
 	if (watch && strcmp(output, "tree"))
 		return cli_usage(cli, "-w shows a tree; it has no -o %s", output);
-	g.kinds = cli_kinds(cli);
-	if (!g.kinds)
-		return cli->status;
-	if (remote_open(&g.remote, cli, &flags, strcmp(output, "tree") != 0)) {
-		status = get(&g, argv[0], output, watch);
-		remote_close(&g.remote);
-	} else {
-		status = cli->status;
-	}
-	kinds_free(g.kinds);
+	status = session_begin(&s, strcmp(output, "tree") != 0) ? get(&s, argv[0], output, watch) : cli->status;
+	session_end(&s);
 	return status;
 }

@@ -11,10 +11,7 @@ enum column { COL_NAMESPACE, COL_NAME, COL_KIND, COL_STATE, COL_REASON, COL_PODS
 enum { REASON_KEPT = 70 };
 
 struct listing {
-	struct cli *cli;
-	struct remote remote;
-	struct kinds *kinds;
-	struct remote_flags flags;
+	struct session session;
 	bool all, watch;
 	const char *output, *state, *selector;
 	struct table table;
@@ -41,7 +38,7 @@ static void make_row(const struct listing *l, const struct job_of *job, struct a
 	const struct str all[COLUMNS] = {
 		[COL_NAMESPACE] = v.ns,
 		[COL_NAME] = v.name,
-		[COL_KIND] = kind_title(l->kinds, job->kind),
+		[COL_KIND] = kind_title(l->session.kinds, job->kind),
 		[COL_STATE] = v.state,
 		[COL_REASON] = clipped(a, v.reason),
 		[COL_PODS] = v.pods,
@@ -130,7 +127,7 @@ static enum exit_code print_objects(struct listing *l, const struct job_list *jo
 	objects_end(&out, well);
 	buf_release(&text);
 	if (!well)
-		cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+		cli_fail(l->session.cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
 	return well ? CLI_WELL : CLI_FAILED;
 }
@@ -184,24 +181,24 @@ static bool is_refused(void *cookie)
 static enum exit_code watch(struct listing *l, const struct job_list *jobs)
 {
 	struct kind_follow *cookies = arena_array(&l->arena, struct kind_follow, jobs->n);
-	struct str ns = l->all ? STR_NONE : l->remote.ns, message;
+	struct str ns = l->all ? STR_NONE : l->session.remote.ns, message;
 	enum exit_code status = CLI_WELL;
 	int code;
 
 	l->follows = arena_array(&l->arena, struct follow *, jobs->n);
 	for (size_t i = 0; i < jobs->n; i++) {
-		cookies[i] = (struct kind_follow){ l, kinds_at(l->kinds, i) };
+		cookies[i] = (struct kind_follow){ l, kinds_at(l->session.kinds, i) };
 		if (jobs->served[i])
 			l->follows[l->n_follows++] =
-				follow_new(&l->remote, remote_kind(cookies[i].kind), ns, str_c(l->selector), STR_NONE,
-			                   &(struct follow_events){ on_put, on_gone, NULL, &cookies[i] });
+				follow_new(&l->session.remote, remote_kind(cookies[i].kind), ns, str_c(l->selector),
+			                   STR_NONE, &(struct follow_events){ on_put, on_gone, NULL, &cookies[i] });
 	}
-	if (!remote_wait(&l->remote, is_refused, l))
-		status = l->cli->status;
+	if (!remote_wait(&l->session.remote, is_refused, l))
+		status = l->session.cli->status;
 	for (size_t i = 0; i < l->n_follows; i++) {
 		code = follow_refused(l->follows[i], &message);
 		if (code && status == CLI_WELL)
-			status = remote_refused(&l->remote, "watch the jobs", MAX(code, 0), message);
+			status = remote_refused(&l->session.remote, "watch the jobs", MAX(code, 0), message);
 		follow_free(l->follows[i]);
 	}
 	return status;
@@ -209,14 +206,16 @@ static enum exit_code watch(struct listing *l, const struct job_list *jobs)
 
 static enum exit_code list(struct listing *l, const bool *kinds)
 {
-	struct job_query q = { .kinds = kinds, .ns = l->all ? STR_NONE : l->remote.ns, .selector = str_c(l->selector) };
+	struct job_query q = { .kinds = kinds,
+		               .ns = l->all ? STR_NONE : l->session.remote.ns,
+		               .selector = str_c(l->selector) };
 	struct job_list jobs;
 	size_t kept = 0;
 	enum exit_code status = CLI_WELL;
 
-	if (!jobs_list(&l->remote, l->kinds, &q, &jobs)) {
+	if (!jobs_list(&l->session.remote, l->session.kinds, &q, &jobs)) {
 		job_list_release(&jobs);
-		return l->cli->status;
+		return l->session.cli->status;
 	}
 	for (size_t i = 0; i < jobs.jobs.n; i++)
 		if (is_wanted(l, jobs.jobs.v[i].root))
@@ -234,8 +233,9 @@ static enum exit_code list(struct listing *l, const bool *kinds)
 	else if (kept || l->watch)
 		print_table(l, &jobs);
 	else
-		fprintf(stderr, "no jobs%s%.*s%s\n", l->all ? "" : " in namespace ", l->all ? 0 : (int)l->remote.ns.n,
-		        l->remote.ns.p, l->all ? "" : "; -A looks in all of them");
+		fprintf(stderr, "no jobs%s%.*s%s\n", l->all ? "" : " in namespace ",
+		        l->all ? 0 : (int)l->session.remote.ns.n, l->session.remote.ns.p,
+		        l->all ? "" : "; -A looks in all of them");
 	if (l->watch)
 		status = watch(l, &jobs);
 	job_list_release(&jobs);
@@ -260,26 +260,21 @@ static enum exit_code run(struct listing *l, int n, char **names)
 {
 	struct str *words = arena_array(&l->arena, struct str, n);
 	bool *wanted;
-	enum exit_code status;
 
-	l->kinds = cli_kinds(l->cli);
-	if (!l->kinds)
-		return l->cli->status;
-	wanted = arena_array(&l->arena, bool, kinds_count(l->kinds));
+	if (!session_begin(&l->session, strcmp(l->output, "table") != 0))
+		return l->session.cli->status;
+	wanted = arena_array(&l->arena, bool, kinds_count(l->session.kinds));
 	for (int i = 0; i < n; i++)
 		words[i] = str_c(names[i]);
-	if (!kinds_choose(l->cli, l->kinds, (size_t)n, words, wanted) ||
-	    !remote_open(&l->remote, l->cli, &l->flags, strcmp(l->output, "table") != 0))
-		return l->cli->status;
+	if (!kinds_choose(l->session.cli, l->session.kinds, (size_t)n, words, wanted))
+		return l->session.cli->status;
 	l->table.columns = l->all ? COLUMNS : COLUMNS - 1;
-	status = list(l, wanted);
-	remote_close(&l->remote);
-	return status;
+	return list(l, wanted);
 }
 
 enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 {
-	struct listing l = { .cli = cli, .output = "table" };
+	struct listing l = { .session = { .cli = cli }, .output = "table" };
 	struct opt opts[5 + REMOTE_OPTS] = {
 		{ 'A', "all-namespaces", NULL, "the jobs of all namespaces", .flag = &l.all },
 		{ 'l', "selector", "LABELS", "only jobs with these labels: a=b,c!=d", .text = &l.selector },
@@ -290,7 +285,7 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 	enum exit_code status;
 	int n;
 
-	remote_opts(opts + 5, &l.flags);
+	remote_opts(opts + 5, &l.session.flags);
 	n = cli_parse(cli, opts, 5 + REMOTE_OPTS, argc, argv);
 	if (n < 0)
 		return cli->status;
@@ -307,6 +302,6 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 	status = run(&l, n, argv);
 	map_release(&l.shown);
 	arena_release(&l.arena);
-	kinds_free(l.kinds);
+	session_end(&l.session);
 	return status;
 }

@@ -13,6 +13,38 @@ const struct command commands[] = {
 	  "With -w the tree is drawn anew whenever something changes; each change is a line where standard\n"
 	  "output is no terminal.\n",
 	  "dljob get tfjob/mnist -w", cmd_get },
+	{ "logs", "[KIND/]NAME", "what all replicas of a job have written, in one stream",
+	  "Shows the logs of all replicas in the order of time, each line with its replica's name in front.\n"
+	  "With -f it goes on until the job has ended, over restarts and with new pods. Without --container\n"
+	  "only containers that count are shown: those whose exit code decides.\n",
+	  "dljob logs -f mnist --role worker", cmd_logs },
+	{ "wait", "[KIND/]NAME…", "wait until a job has ended, or runs",
+	  "Waits for what --for says; the last line says what became of the job, and why.\n"
+	  "Exit status: 0 as wanted, 1 the job failed or was deleted, 124 timed out.\n",
+	  "dljob wait mnist --timeout 2h && echo trained", cmd_wait },
+	{ "submit", "FILE…", "send jobs to a cluster",
+	  "Checks all jobs of all files (- is standard input) as 'dljob validate' does, then creates them, and\n"
+	  "the ConfigMaps, Secrets, Services and PersistentVolumeClaims beside them. Nothing is sent if\n"
+	  "anything is wrong. A value of --set is read as YAML; null removes the field.\n",
+	  "dljob submit job.yaml --suffix lr3 --env LR=0.3 --logs", cmd_submit },
+	{ "rerun", "[KIND/]NAME", "run a job that has ended once more",
+	  "Makes a new job of the old one's spec, labels and annotations: NAME-2, NAME-3 … unless --name says\n"
+	  "otherwise. With --replace the old one is deleted first, and its name used.\n",
+	  "dljob rerun mnist --set spec.policy.restart.limit=3", cmd_rerun },
+	{ "scale", "[KIND/]NAME ROLE=N…", "change how many replicas a role has",
+	  "Changes the number in the kind's own field. Where the replicas' environment names all members, which\n"
+	  "is so in all kinds but for AITrainingJob with edlPolicy, the whole job starts again; this is not\n"
+	  "counted as a restart.\n",
+	  "dljob scale mnist worker=4", cmd_scale },
+	{ "suspend", "[KIND/]NAME…", "delete a job's pods and wait",
+	  "Sets policy.suspend: the pods are deleted, the job stays. 'dljob resume' lets it go on.\n",
+	  "dljob suspend mnist", cmd_suspend },
+	{ "resume", "[KIND/]NAME…", "let a suspended job go on", "Clears policy.suspend: the pods are made again.\n",
+	  "dljob resume mnist", cmd_resume },
+	{ "delete", "[KIND/]NAME…", "delete jobs, with all that belongs to them",
+	  "Deletes jobs by name, of files (-f), or all of a namespace, and waits until they are gone. Their pods\n"
+	  "and services go with them.\n",
+	  "dljob delete -f job.yaml", cmd_delete },
 	{ "render", "FILE…", "print the pods and services that a job would be given",
 	  "Reads jobs from FILE (- is standard input) and prints every service and pod that the operator\n"
 	  "would make for them. Nothing is sent anywhere. Names that depend on the job's UID are made with\n"

@@ -5,12 +5,6 @@
 #include "cli/jobs.h"
 #include "cli/tree.h"
 
-struct getting {
-	struct cli *cli;
-	struct remote remote;
-	struct kinds *kinds;
-};
-
 /* All that the tree shows of a job. */
 struct gathered {
 	struct remote_list lists[2]; /* pods, events */
@@ -20,10 +14,10 @@ struct gathered {
 };
 
 /* False: it was said why; return cli->status. To be released in any case. */
-bool get_gather(struct getting *g, const struct job_found *f, struct gathered *ret);
+bool get_gather(struct session *s, const struct job_found *f, struct gathered *ret);
 void gathered_release(struct gathered *d);
 
 /* get_watch.c: shows the job whenever it changes, until it is deleted. */
-enum exit_code get_watch(struct getting *g, const struct job_found *f);
+enum exit_code get_watch(struct session *s, const struct job_found *f);
 
 #endif

@@ -9,7 +9,7 @@
 static const msec rest = 500; /* between two pictures */
 
 struct watching {
-	struct getting *get;
+	struct session *session;
 	const struct job_found *job;
 	struct str uid;
 	bool draws; /* pictures, not lines */
@@ -99,27 +99,27 @@ static void rested(void *cookie)
 	struct watching *w = cookie;
 
 	w->resting = false;
-	remote_wake(&w->get->remote);
+	remote_wake(&w->session->remote);
 }
 
 /* Asks for everything anew: what the watches told may be of different moments. */
 static bool draw(struct watching *w)
 {
-	struct getting *g = w->get;
+	struct session *s = w->session;
 	struct job_found now = *w->job;
 	struct gathered d = { 0 };
 	bool well;
 
-	now.call = (struct remote_call){ .path = job_path(&g->remote, w->job) };
-	well = remote_do(&g->remote, &now.call, 1);
+	now.call = (struct remote_call){ .path = job_path(&s->remote, w->job) };
+	well = remote_do(&s->remote, &now.call, 1);
 	if (well && now.call.code == 404) {
 		w->gone = true;
 	} else if (well && !remote_well(&now.call)) {
-		g->cli->status = remote_refused(&g->remote, "read the job", now.call.code, now.call.message);
+		s->cli->status = remote_refused(&s->remote, "read the job", now.call.code, now.call.message);
 		well = false;
 	} else if (well) {
 		now.job.root = now.call.root;
-		well = get_gather(g, &now, &d);
+		well = get_gather(s, &now, &d);
 		if (well) {
 			fputs("\033[H\033[2J", stdout);
 			tree_print(&d.tree, &d.arena, stdout);
@@ -136,13 +136,13 @@ static bool draw(struct watching *w)
 
 static enum exit_code watch(struct watching *w)
 {
-	struct remote *r = &w->get->remote;
+	struct remote *r = &w->session->remote;
 	struct str message;
 	int code;
 
 	for (;;) {
 		if (!remote_wait(r, is_due, w))
-			return w->get->cli->status;
+			return w->session->cli->status;
 		for (size_t i = 0; i < ARRAY_LEN(w->follows); i++) {
 			code = follow_refused(w->follows[i], &message);
 			if (code)
@@ -151,7 +151,7 @@ static enum exit_code watch(struct watching *w)
 		if (cli_output_broken())
 			return CLI_FAILED;
 		if (!w->gone && !draw(w))
-			return w->get->cli->status;
+			return w->session->cli->status;
 		if (w->gone) {
 			printf("%.*s was deleted\n", STR_F(w->job->name));
 			return CLI_WELL;
@@ -159,19 +159,19 @@ static enum exit_code watch(struct watching *w)
 	}
 }
 
-enum exit_code get_watch(struct getting *g, const struct job_found *f)
+enum exit_code get_watch(struct session *s, const struct job_found *f)
 {
-	struct watching w = { .get = g, .job = f, .changed = true };
+	struct watching w = { .session = s, .job = f, .changed = true };
 	enum exit_code status;
 
 	w.draws = isatty(STDOUT_FILENO);
 	w.uid = arena_str(&w.arena, json_str(json_at(f->job.root, "metadata", "uid", NULL)));
-	w.timer = loop_timer_new(g->remote.loop, rested, &w);
-	w.follows[0] = follow_new(&g->remote, remote_kind(f->job.kind), f->ns, STR_NONE,
+	w.timer = loop_timer_new(s->remote.loop, rested, &w);
+	w.follows[0] = follow_new(&s->remote, remote_kind(f->job.kind), f->ns, STR_NONE,
 	                          arena_printf(&w.arena, "metadata.name=%.*s", STR_F(f->name)),
 	                          &(struct follow_events){ on_job, on_job_gone, NULL, &w });
 	w.follows[1] =
-		follow_new(&g->remote, remote_pods, f->ns, arena_printf(&w.arena, LABEL_UID "=%.*s", STR_F(w.uid)),
+		follow_new(&s->remote, remote_pods, f->ns, arena_printf(&w.arena, LABEL_UID "=%.*s", STR_F(w.uid)),
 	                   STR_NONE, &(struct follow_events){ on_pod, on_pod_gone, NULL, &w });
 	status = watch(&w);
 	for (size_t i = 0; i < ARRAY_LEN(w.follows); i++)

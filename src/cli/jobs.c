@@ -1,5 +1,18 @@
 #include "cli/jobs.h"
 
+bool session_begin(struct session *s, bool silent)
+{
+	s->kinds = cli_kinds(s->cli);
+	return s->kinds && remote_open(&s->remote, s->cli, &s->flags, silent);
+}
+
+void session_end(struct session *s)
+{
+	if (s->remote.loop)
+		remote_close(&s->remote);
+	kinds_free(s->kinds);
+}
+
 bool kind_is_named(const struct kind *k, struct str name)
 {
 	struct str rest = name, plural;

@@ -4,6 +4,17 @@
 
 #include "cli/remote.h"
 
+/* What every command that speaks to a cluster has. */
+struct session {
+	struct cli *cli;
+	struct kinds *kinds;
+	struct remote remote;
+	struct remote_flags flags;
+};
+/* Loads the kinds and finds the cluster, see remote_open(). False: return cli->status, after session_end(). */
+bool session_begin(struct session *s, bool silent);
+void session_end(struct session *s);
+
 /* By kind (TfJob), plural, singular, short name, id (TfJob.mlkube.io) or plural.group, in any case. */
 bool kind_is_named(const struct kind *k, struct str name);
 /* Which kinds are meant; all if N is 0. False, with the error said, if a name fits none. */

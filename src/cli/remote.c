@@ -109,6 +109,7 @@ bool remote_open(struct remote *r, struct cli *cli, const struct remote_flags *f
 	*r = (struct remote){ .cli = cli, .deadline = NEVER };
 	if (!find_cluster(r, f)) {
 		arena_release(&r->arena);
+		*r = (struct remote){ 0 };
 		return false;
 	}
 	r->ns = f->ns ? str_c(f->ns) : str_empty(r->config.ns) ? STR("default") : r->config.ns;
@@ -141,6 +142,7 @@ void remote_close(struct remote *r)
 	loop_timer_free(r->timer);
 	loop_free(r->loop);
 	arena_release(&r->arena);
+	*r = (struct remote){ 0 };
 }
 
 void remote_wake(struct remote *r)

@@ -1,0 +1,213 @@
+/* dljob rerun: a job that has ended once more. */
+#include "cli/create.h"
+#include "cli/edit.h"
+#include "cli/logs.h"
+#include "cli/view.h"
+#include "cli/waiting.h"
+
+enum { TRIES = 1000, NUMBER_DIGITS = 3 };
+
+struct rerunning {
+	struct session session;
+	struct edits edits;
+	bool replace, wait, logs;
+};
+
+/* What the server, kubectl and whoever ended the job put there; a new one must not begin with it. */
+static const char *const dropped[] = {
+	"kubectl.kubernetes.io/last-applied-configuration", "Preempted", "Failed", "NodeFail", "Succeed", "Timeout"
+};
+
+/* The job as its user wrote it, under another name. */
+static yyjson_doc *fresh(yyjson_val *root, struct str name)
+{
+	static const char *const kept[] = { "labels", "annotations" };
+	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *job = yyjson_mut_obj(doc), *meta = yyjson_mut_obj(doc), *v;
+	yyjson_val *old = json_get(root, "metadata");
+
+	yyjson_mut_doc_set_root(doc, job);
+	yyjson_mut_obj_add(job, yyjson_mut_str(doc, "apiVersion"),
+	                   yyjson_val_mut_copy(doc, json_get(root, "apiVersion")));
+	yyjson_mut_obj_add(job, yyjson_mut_str(doc, "kind"), yyjson_val_mut_copy(doc, json_get(root, "kind")));
+	yyjson_mut_obj_add(job, yyjson_mut_str(doc, "metadata"), meta);
+	json_mut_put(doc, meta, STR("name"), json_mut_str(doc, name));
+	json_mut_put(doc, meta, STR("namespace"), json_mut_str(doc, json_str(json_get(old, "namespace"))));
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		if (!yyjson_is_obj(json_get(old, kept[i])))
+			continue;
+		v = yyjson_val_mut_copy(doc, json_get(old, kept[i]));
+		for (size_t j = 0; i == 1 && j < ARRAY_LEN(dropped); j++)
+			yyjson_mut_obj_remove_key(v, dropped[j]);
+		yyjson_mut_obj_add(meta, yyjson_mut_str(doc, kept[i]), v);
+	}
+	yyjson_mut_obj_add(job, yyjson_mut_str(doc, "spec"), yyjson_val_mut_copy(doc, json_get(root, "spec")));
+	return yyjson_mut_doc_imut_copy(doc, NULL);
+}
+
+/* demo and demo-2 without the number, and the number; 1 if there is none. */
+static struct str base_name(struct str name, int64_t *number)
+{
+	size_t i = name.n;
+
+	*number = 1;
+	while (i > 0 && name.p[i - 1] >= '0' && name.p[i - 1] <= '9')
+		i--;
+	if (i < 2 || i == name.n || name.n - i > NUMBER_DIGITS || name.p[i - 1] != '-' ||
+	    !str_int(str_sub(name, i, name.n), number))
+		return name;
+	return str_sub(name, 0, i - 1);
+}
+
+/* The same messages as dljob validate, without a file to point to. */
+static bool check(struct session *s, const struct creation *c)
+{
+	struct err e = ERR_INIT;
+	struct kind_job *kj = kind_read(s->kinds, c->kind, yyjson_doc_get_root(c->doc), STR_NONE, &e);
+	bool well = kj && !kind_job(kj)->problems.errors;
+
+	if (!kj)
+		s->cli->status = cli_fail(s->cli, CLI_FAILED, "%s", err_msg(&e));
+	else if (!well)
+		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s would be invalid: %.*s", STR_F(c->name),
+		                          STR_F(problems_line(&kind_job(kj)->problems, &s->cli->arena)));
+	kind_job_free(kj);
+	err_release(&e);
+	return well;
+}
+
+static bool prepare(struct rerunning *u, const struct job_found *old, struct str name, struct creation *ret)
+{
+	struct session *s = &u->session;
+	CLEANUP(json_docp) yyjson_doc *doc = fresh(old->job.root, name);
+	struct err e = ERR_INIT;
+
+	*ret = (struct creation){ .kind = old->job.kind,
+		                  .resource = remote_kind(old->job.kind),
+		                  .what = kind_title(s->kinds, old->job.kind),
+		                  .ns = old->ns,
+		                  .name = name };
+	ret->doc = edits_apply(&u->edits, yyjson_doc_get_root(doc), &e);
+	if (!ret->doc)
+		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%s", err_msg(&e));
+	err_release(&e);
+	return ret->doc && check(s, ret);
+}
+
+static enum created create_as(struct rerunning *u, const struct job_found *old, struct str name, struct job_found *ret)
+{
+	struct creation c;
+	enum created result = prepare(u, old, name, &c) ? create(&u->session, &c, ret) : CREATE_FAILED;
+
+	creation_release(&c);
+	return result;
+}
+
+/* Nothing is deleted for a new one that would not be taken. */
+static enum exit_code make_room(struct rerunning *u, const struct job_found *old)
+{
+	struct creation c;
+	bool well = prepare(u, old, old->name, &c);
+
+	creation_release(&c);
+	return well ? job_delete(&u->session, old, true) : u->session.cli->status;
+}
+
+/* NAME-2, NAME-3 …: the first that is free. */
+static enum created create_next(struct rerunning *u, const struct job_found *old, struct job_found *ret)
+{
+	enum created result = CREATE_EXISTS;
+	int64_t number;
+	struct str base = base_name(old->name, &number);
+
+	for (int i = 0; i < TRIES && result == CREATE_EXISTS; i++)
+		result = create_as(
+			u, old, arena_printf(&u->session.remote.arena, "%.*s-%lld", STR_F(base), (long long)++number),
+			ret);
+	return result;
+}
+
+static enum exit_code again(struct rerunning *u, const struct job_found *old, const char *name)
+{
+	struct session *s = &u->session;
+	struct job_found fresh_one = { 0 };
+	enum exit_code status = CLI_WELL;
+	enum created result;
+
+	if (u->replace)
+		status = make_room(u, old);
+	if (status != CLI_WELL)
+		return status;
+	if (u->replace)
+		result = create_as(u, old, old->name, &fresh_one);
+	else
+		result = name ? create_as(u, old, str_c(name), &fresh_one) : create_next(u, old, &fresh_one);
+	switch (result) {
+	case CREATE_FAILED:
+		return s->cli->status;
+	case CREATE_EXISTS:
+		return cli_fail(s->cli, CLI_FAILED, "%s exists already", name ? name : old->name.p);
+	case CREATED:
+		break;
+	}
+	printf("%.*s/%.*s created\n", STR_F(kind_title(s->kinds, old->job.kind)), STR_F(fresh_one.name));
+	fflush(stdout);
+	if (u->logs)
+		status = logs_follow(s, &fresh_one, &(struct logs_options){ .follow = true, .index = -1, .tail = -1 });
+	if (status == CLI_WELL && (u->logs || u->wait))
+		status = job_wait(s, &fresh_one, WAIT_FINISHED);
+	job_found_release(&fresh_one);
+	return status;
+}
+
+static enum exit_code run(struct rerunning *u, const char *name, const char *new_name, bool force)
+{
+	struct session *s = &u->session;
+	struct job_found old;
+	struct job_view v;
+	enum exit_code status;
+
+	if (!session_begin(s, false) || !job_find(&s->remote, s->kinds, name, &old))
+		return s->cli->status;
+	v = job_view(old.job.root);
+	if (!phase_final(v.phase) && !force)
+		status = cli_fail(s->cli, CLI_FAILED, "%.*s has not ended (%.*s); with --force %s", STR_F(v.name),
+		                  STR_F(v.state),
+		                  u->replace ? "it is ended and replaced" : "it runs a second time beside the first");
+	else
+		status = again(u, &old, new_name);
+	job_found_release(&old);
+	return status;
+}
+
+enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv)
+{
+	struct rerunning u = { .session = { .cli = cli } };
+	const char *name = NULL;
+	bool force = false;
+	struct opt opts[7 + REMOTE_OPTS] = {
+		{ 0, "name", "NAME", "of the new job; otherwise: NAME-2, NAME-3 …", .text = &name },
+		{ 0, "replace", NULL, "delete the old one and use its name", .flag = &u.replace },
+		{ 0, "force", NULL, "though it has not ended", .flag = &force },
+		{ 0, "set", "PATH=VALUE", "change a field: spec.replicaSpecs[0].replicas=3", .list = &u.edits.set },
+		{ 'e', "env", "NAME=VALUE", "a variable of all containers; NAME: as it is here", .list = &u.edits.env },
+		{ 0, "wait", NULL, "until it has ended; the exit status is its own", .flag = &u.wait },
+		{ 0, "logs", NULL, "show the logs until it has ended; implies --wait", .flag = &u.logs },
+	};
+	enum exit_code status;
+	int n;
+
+	remote_opts(opts + 7, &u.session.flags);
+	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
+	if (n < 0)
+		status = cli->status;
+	else if (n != 1)
+		status = cli_usage(cli, n ? "one job at a time" : "which job?");
+	else if (name && u.replace)
+		status = cli_usage(cli, "--name and --replace contradict each other");
+	else
+		status = run(&u, argv[0], name, force);
+	edits_release(&u.edits);
+	session_end(&u.session);
+	return status;
+}

@@ -1,0 +1,235 @@
+/* dljob submit: jobs of files to a cluster, with changes, after a check of everything. */
+#include "base/yaml.h"
+#include "cli/create.h"
+#include "cli/edit.h"
+#include "cli/logs.h"
+#include "cli/manifest.h"
+#include "cli/report.h"
+#include "cli/waiting.h"
+
+enum { TEXT_MAX = 64 << 20 };
+
+struct submitting {
+	struct session session;
+	struct edits edits;
+	struct report report;
+	bool dry_run, wait, logs;
+	VEC(struct creation) list;
+	VEC(struct job_found) created;
+	size_t jobs;
+	bool broken; /* a kind's own code failed */
+};
+
+/* Where it goes. False: -n says something else. */
+static bool choose_namespace(struct submitting *u, yyjson_val *root, struct creation *c)
+{
+	struct session *s = &u->session;
+	struct str ns = json_str(json_at(root, "metadata", "namespace", NULL));
+
+	if (ns.n && s->flags.ns && !str_eqc(ns, s->flags.ns)) {
+		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s is in namespace %.*s, not in %s", STR_F(c->name),
+		                          STR_F(ns), s->flags.ns);
+		return false;
+	}
+	c->ns = ns.n ? ns : s->remote.ns;
+	return true;
+}
+
+/* Checks one job after all changes to it. */
+static void check(struct submitting *u, const char *file, const struct manifest *m, const struct manifest_object *o,
+                  yyjson_val *root)
+{
+	struct err e = ERR_INIT;
+	struct kind_job *kj = kind_read(u->session.kinds, o->kind, root, STR_NONE, &e);
+
+	if (kj) {
+		report_job(&u->report, file, m, o, &kind_job(kj)->problems);
+		kind_job_free(kj);
+		return;
+	}
+	u->broken = true;
+	report_line(&u->report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
+	            arena_str(&u->session.cli->arena, str_c(err_msg(&e))));
+	err_release(&e);
+}
+
+static bool take(struct submitting *u, const char *file, const struct manifest *m, const struct manifest_object *o)
+{
+	struct session *s = &u->session;
+	struct creation c = { .kind = o->class == OBJECT_JOB ? o->kind : NULL };
+	struct edits none = { 0 };
+	struct err e = ERR_INIT;
+	yyjson_val *root;
+
+	if (c.kind)
+		c.resource = remote_kind(c.kind);
+	else if (!create_foreign(o->root, &c.resource)) {
+		report_object(&u->report, file, m, o);
+		return true;
+	}
+	c.doc = edits_apply(c.kind ? &u->edits : &none, o->root, &e);
+	if (!c.doc) {
+		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%s", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	root = yyjson_doc_get_root(c.doc);
+	c.name = json_str(json_at(root, "metadata", "name", NULL));
+	c.what = c.kind ? kind_title(s->kinds, c.kind) : json_str(json_get(root, "kind"));
+	u->jobs += c.kind != NULL;
+	*vec_push(&s->cli->arena, &u->list) = c;
+	if (c.kind)
+		check(u, file, m, o, root);
+	return choose_namespace(u, root, &u->list.v[u->list.n - 1]);
+}
+
+static bool read_file(struct submitting *u, const char *file)
+{
+	struct err e = ERR_INIT;
+	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = u->session.kinds, .arena = &u->session.cli->arena };
+	struct manifest_object o;
+	size_t before = u->jobs;
+	bool well = true;
+
+	if (!m.yaml) {
+		report_unreadable(&u->report, file, str_c(err_msg(&e)));
+		err_release(&e);
+		return true;
+	}
+	while (well && manifest_next(&m, &o)) {
+		if (o.class == OBJECT_WRONG)
+			report_object(&u->report, file, &m, &o);
+		else
+			well = take(u, file, &m, &o);
+	}
+	if (well && u->jobs == before && !u->report.errors) {
+		u->session.cli->status = cli_fail(u->session.cli, CLI_INVALID, "there is no job in %s", file);
+		well = false;
+	}
+	yaml_close(m.yaml);
+	return well;
+}
+
+static void print_dry(const struct submitting *u)
+{
+	struct buf text = BUF_INIT(TEXT_MAX);
+
+	for (size_t i = 0; i < u->list.n; i++) {
+		buf_put(&text, i ? STR("---\n") : STR(""));
+		yaml_write(yyjson_doc_get_root(u->list.v[i].doc), &text);
+	}
+	fwrite(buf_str(&text).p, 1, text.n, stdout);
+	buf_release(&text);
+}
+
+/* What the jobs need comes first. */
+static enum exit_code send_all(struct submitting *u)
+{
+	struct session *s = &u->session;
+	enum exit_code status = CLI_WELL;
+
+	for (int jobs = 0; jobs < 2; jobs++) {
+		for (size_t i = 0; i < u->list.n; i++) {
+			const struct creation *c = &u->list.v[i];
+			struct job_found found = { 0 };
+
+			if ((c->kind != NULL) != jobs)
+				continue;
+			switch (create(s, c, jobs ? &found : NULL)) {
+			case CREATED:
+				printf("%.*s/%.*s created\n", STR_F(c->what), STR_F(jobs ? found.name : c->name));
+				if (jobs)
+					*vec_push(&s->cli->arena, &u->created) = found;
+				break;
+			case CREATE_EXISTS:
+				if (!jobs) {
+					printf("%.*s/%.*s exists already, and is left as it is\n", STR_F(c->what),
+					       STR_F(c->name));
+					break;
+				}
+				status = cli_fail(s->cli, CLI_FAILED,
+				                  "%.*s/%.*s exists already; 'dljob rerun %.*s' runs it again, "
+				                  "--name or --suffix give this one another name",
+				                  STR_F(c->what), STR_F(c->name), STR_F(c->name));
+				break;
+			case CREATE_FAILED:
+				return s->cli->status;
+			}
+		}
+	}
+	fflush(stdout);
+	return status;
+}
+
+static enum exit_code see_end(struct submitting *u, enum exit_code status)
+{
+	for (size_t i = 0; i < u->created.n && status < CLI_TIMED_OUT; i++) {
+		enum exit_code one = CLI_WELL;
+
+		if (u->logs)
+			one = logs_follow(&u->session, &u->created.v[i],
+			                  &(struct logs_options){ .follow = true, .index = -1, .tail = -1 });
+		if (one == CLI_WELL && (u->logs || u->wait))
+			one = job_wait(&u->session, &u->created.v[i], WAIT_FINISHED);
+		status = MAX(status, one);
+	}
+	return status;
+}
+
+static enum exit_code run(struct submitting *u, int n, char **files)
+{
+	struct cli *cli = u->session.cli;
+
+	/* A dry run asks nobody. */
+	u->session.kinds = u->dry_run ? cli_kinds(cli) : NULL;
+	if (u->dry_run ? !u->session.kinds : !session_begin(&u->session, false))
+		return cli->status;
+	u->report = report_to(stderr);
+	for (int i = 0; i < n; i++)
+		if (!read_file(u, files[i]))
+			return cli->status;
+	if (u->broken)
+		return CLI_FAILED;
+	if (u->report.errors)
+		return cli_fail(cli, CLI_INVALID, "nothing was sent: there %s",
+		                u->report.errors == 1 ? "is an error" : "are errors");
+	if (u->edits.name && u->jobs > 1)
+		return cli_usage(cli, "--name is for one job; there are %zu. --suffix is for all", u->jobs);
+	if (u->dry_run) {
+		print_dry(u);
+		return CLI_WELL;
+	}
+	return see_end(u, send_all(u));
+}
+
+enum exit_code cmd_submit(struct cli *cli, int argc, char **argv)
+{
+	struct submitting u = { .session = { .cli = cli } };
+	struct opt opts[7 + REMOTE_OPTS] = {
+		{ 0, "set", "PATH=VALUE", "change a field: spec.replicaSpecs[0].replicas=3", .list = &u.edits.set },
+		{ 'e', "env", "NAME=VALUE", "a variable of all containers; NAME: as it is here", .list = &u.edits.env },
+		{ 0, "name", "NAME", "instead of the job's own", .text = &u.edits.name },
+		{ 0, "suffix", "TEXT", "NAME-TEXT instead of NAME: the same job once more", .text = &u.edits.suffix },
+		{ 0, "dry-run", NULL, "check, print what would be sent, send nothing", .flag = &u.dry_run },
+		{ 0, "wait", NULL, "until they have ended; the exit status is theirs", .flag = &u.wait },
+		{ 0, "logs", NULL, "show the logs until they have ended; implies --wait", .flag = &u.logs },
+	};
+	enum exit_code status;
+	int n;
+
+	remote_opts(opts + 7, &u.session.flags);
+	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
+	if (n < 0)
+		status = cli->status;
+	else if (n == 0)
+		status = cli_usage(cli, "which FILE? - is standard input");
+	else
+		status = run(&u, n, argv);
+	for (size_t i = 0; i < u.list.n; i++)
+		creation_release(&u.list.v[i]);
+	for (size_t i = 0; i < u.created.n; i++)
+		job_found_release(&u.created.v[i]);
+	edits_release(&u.edits);
+	session_end(&u.session);
+	return status;
+}

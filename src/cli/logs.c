@@ -1,0 +1,464 @@
+#include "cli/logs.h"
+
+#include "base/map.h"
+#include "cli/follow.h"
+#include "cli/merge.h"
+#include "cli/view.h"
+
+static const msec grace = 250;         /* a line waits so long for earlier ones of other replicas */
+static const msec reopen_after = 1000; /* a stream that ended before its container */
+static const msec linger = SECONDS(3); /* after the end of the job, for lines that still come */
+static const msec settle = 300;        /* … for pods that are told of later than the job */
+
+enum { AT_ONCE = 1000 }; /* lines, before signals and streams have their turn */
+
+/* One run of one container of one pod. */
+struct source {
+	struct logs *logs;
+	struct merge_source *merge;
+	struct kube_stream *stream;
+	struct str key; /* pod's UID, container, run */
+	struct str pod, container, role, replica;
+	int32_t index;
+	bool running; /* as far as is known */
+	bool paused, gone;
+	struct loop_timer *timer; /* until it is opened again */
+	bool waits;
+	struct source *next;
+};
+
+struct logs {
+	struct session *session;
+	const struct job_found *job;
+	const struct logs_options *o;
+	const struct job *read; /* NULL: it cannot be read */
+	struct str uid;
+	struct merge merge;
+	struct logline_printer printer;
+	struct source *sources;
+	struct map by_key;
+	size_t n_open, n_shown, n_told;
+	struct follow *pods, *object;
+	struct loop_timer *timer;
+	bool ended; /* the job has, or is gone */
+	msec ended_at;
+	bool listed;
+	enum exit_code status;
+	struct arena arena;
+};
+
+static void open_stream(struct source *s, bool again);
+
+/* Is a container of that name shown for this role? */
+static bool is_wanted(const struct logs *l, struct str role, struct str name)
+{
+	const struct role *r = l->read ? job_role(l->read, role) : NULL;
+
+	if (l->o->container)
+		return !strcmp(l->o->container, "*") || str_eqc(name, l->o->container);
+	for (size_t i = 0; r && i < r->n_containers; i++)
+		if (str_eq(r->containers[i].name, name))
+			return r->containers[i].counts && !r->containers[i].init;
+	/* What somebody has put beside them (a sidecar of a mesh) is no part of the job. */
+	return !r;
+}
+
+static bool on_data(void *cookie, struct str piece)
+{
+	struct source *s = cookie;
+
+	merge_push(s->merge, piece, loop_now(s->logs->session->remote.loop));
+	if (merge_held(s->merge) > MERGE_HIGH && !s->paused) {
+		s->paused = true;
+		kube_stream_pause(s->stream);
+	}
+	remote_wake(&s->logs->session->remote);
+	return true;
+}
+
+/* Something about a replica that is no log line. */
+static void tell(struct logs *l, const struct source *s, const char *what, struct str more)
+{
+	logline_break(&l->printer);
+	fflush(stdout);
+	fprintf(stderr, "dljob logs: %.*s: %s%s%.*s\n", STR_F(s->replica), what, more.n ? ": " : "", STR_F(more));
+	l->n_told++;
+}
+
+static void reopen(void *cookie)
+{
+	struct source *s = cookie;
+
+	s->waits = false;
+	open_stream(s, true);
+	remote_wake(&s->logs->session->remote);
+}
+
+static void on_done(void *cookie, const struct outcome *o, msec took)
+{
+	struct source *s = cookie;
+	struct logs *l = s->logs;
+	bool well = o->code >= 200 && o->code < 300;
+
+	(void)took;
+	s->stream = NULL;
+	s->paused = false;
+	remote_wake(&l->session->remote);
+	if (l->o->follow && s->running && !l->ended && (well || o->code == 0 || o->code >= 500)) {
+		s->waits = true;
+		loop_timer_set(s->timer, reopen_after);
+		return;
+	}
+	merge_end(s->merge, loop_now(l->session->remote.loop));
+	l->n_open--;
+	s->gone = true;
+	if (well && !o->message.n)
+		return;
+	if (o->code == 401 || o->code == 403 || o->code == 0)
+		l->status = remote_refused(&l->session->remote, "read logs", o->code, o->message);
+	else if (o->code == 404)
+		tell(l, s, "its pod is gone, and its log with it", STR_NONE);
+	else
+		tell(l, s, "its log cannot be read", o->message);
+}
+
+static void open_stream(struct source *s, bool again)
+{
+	struct logs *l = s->logs;
+	struct buf path = BUF_INIT(4096);
+	struct str pod = remote_path(&l->session->remote, &remote_pods, l->job->ns, s->pod);
+	char time[TIME_TEXT];
+
+	buf_printf(&path, "%.*s/log?timestamps=true&container=%.*s", STR_F(pod), STR_F(s->container));
+	if (l->o->follow)
+		buf_put(&path, STR("&follow=true"));
+	if (l->o->previous)
+		buf_put(&path, STR("&previous=true"));
+	if (again && s->merge->time)
+		buf_printf(&path, "&sinceTime=%s", time_format(s->merge->time / 1000000, time));
+	else if (l->o->since)
+		buf_printf(&path, "&sinceSeconds=%lld", (long long)l->o->since);
+	if (!again && l->o->tail >= 0)
+		buf_printf(&path, "&tailLines=%d", l->o->tail);
+	if (again)
+		merge_again(s->merge);
+	s->stream = kube_stream_open(
+		l->session->remote.kube,
+		&(struct kube_stream_spec){ .path = buf_str(&path), .data = on_data, .done = on_done, .cookie = s });
+	buf_release(&path);
+}
+
+static struct source *source_new(struct logs *l, struct str key)
+{
+	struct source *s = arena_new(&l->arena, struct source);
+
+	s->logs = l;
+	s->key = key;
+	s->merge = merge_add(&l->merge, s);
+	s->timer = loop_timer_new(l->session->remote.loop, reopen, s);
+	s->next = l->sources;
+	l->sources = s;
+	l->n_open++;
+	map_put(&l->by_key, key, s);
+	return s;
+}
+
+static void take_container(struct logs *l, yyjson_val *pod, yyjson_val *status, struct str role, int32_t index)
+{
+	struct arena *a = &l->arena;
+	struct str name = json_str(json_get(status, "name"));
+	struct str uid = json_str(json_at(pod, "metadata", "uid", NULL));
+	bool running = json_at(status, "state", "running", NULL), ended = json_at(status, "state", "terminated", NULL);
+	int64_t run = 0;
+	struct source *s;
+	struct str key;
+
+	json_int(json_get(status, "restartCount"), &run);
+	key = arena_printf(a, "%.*s/%.*s/%lld", STR_F(uid), STR_F(name), (long long)run);
+	s = map_get(&l->by_key, key);
+	if (s) {
+		s->running = running;
+		return;
+	}
+	if (l->o->previous ? run == 0 && !l->session->remote.local : !running && !ended)
+		return;
+	if (l->n_open >= LOGS_AT_ONCE) {
+		if (!l->n_told++)
+			cli_fail(l->session->cli, CLI_FAILED,
+			         "only the first %d replicas are shown; --role and --index choose others",
+			         LOGS_AT_ONCE);
+		l->status = CLI_FAILED;
+		return;
+	}
+	s = source_new(l, key);
+	s->running = running;
+	s->pod = arena_str(a, json_str(json_at(pod, "metadata", "name", NULL)));
+	s->container = arena_str(a, name);
+	s->role = arena_str(a, role);
+	s->index = index;
+	s->replica = l->o->container && !strcmp(l->o->container, "*")
+	                     ? arena_printf(a, "%.*s-%d/%.*s", STR_F(role), index, STR_F(name))
+	                     : arena_printf(a, "%.*s-%d", STR_F(role), index);
+	logline_expect(&l->printer, s->replica);
+	l->n_shown++;
+	open_stream(s, false);
+}
+
+static void take_pod(void *cookie, yyjson_val *pod)
+{
+	static const char *const lists[] = { "initContainerStatuses", "containerStatuses" };
+	struct logs *l = cookie;
+	yyjson_val *labels = json_at(pod, "metadata", "labels", NULL), *status;
+	struct str role = json_str(json_get(labels, LABEL_ROLE));
+	int64_t index = -1;
+	size_t i, n;
+
+	str_int(json_str(json_get(labels, LABEL_INDEX)), &index);
+	if (index < 0 || index > INT32_MAX || (l->o->role && !str_eq_nocase(role, str_c(l->o->role))) ||
+	    (l->o->index >= 0 && index != l->o->index))
+		return;
+	for (size_t j = 0; j < ARRAY_LEN(lists); j++) {
+		yyjson_arr_foreach(json_at(pod, "status", lists[j], NULL), i, n, status)
+		{
+			if (is_wanted(l, role, json_str(json_get(status, "name"))))
+				take_container(l, pod, status, role, (int32_t)index);
+		}
+	}
+}
+
+static void pod_gone(void *cookie, yyjson_val *pod)
+{
+	struct logs *l = cookie;
+	struct str uid = json_str(json_at(pod, "metadata", "uid", NULL));
+
+	for (struct source *s = l->sources; s; s = s->next)
+		if (str_has_prefix(s->key, uid))
+			s->running = false;
+}
+
+static void end_now(struct logs *l)
+{
+	if (l->ended)
+		return;
+	l->ended = true;
+	l->ended_at = loop_now(l->session->remote.loop);
+}
+
+static void take_job(void *cookie, yyjson_val *object)
+{
+	struct logs *l = cookie;
+	struct job_view v = job_view(object);
+
+	if (!str_eq(v.uid, l->uid) || phase_final(v.phase))
+		end_now(l);
+}
+
+static void job_gone(void *cookie, yyjson_val *object)
+{
+	(void)object;
+	end_now(cookie);
+}
+
+static void pods_listed(void *cookie)
+{
+	((struct logs *)cookie)->listed = true;
+}
+
+static void print_line(struct logs *l, const struct merge_line *line)
+{
+	const struct source *s = line->source->cookie;
+
+	logline_print(&l->printer, &(struct logline){ .replica = s->replica,
+	                                              .time = line->time,
+	                                              .part = line->part,
+	                                              .text = line->text,
+	                                              .role = s->role,
+	                                              .pod = s->pod,
+	                                              .container = s->container,
+	                                              .index = s->index });
+}
+
+/* Streams that have been read far enough go on; what is done with goes. */
+static void tend(struct logs *l)
+{
+	for (struct source **at = &l->sources; *at;) {
+		struct source *s = *at;
+
+		if (s->paused && merge_held(s->merge) < MERGE_LOW) {
+			s->paused = false;
+			kube_stream_go_on(s->stream);
+		}
+		/* The key stays: this run was shown. */
+		if (s->gone && !merge_held(s->merge)) {
+			merge_remove(&l->merge, s->merge);
+			loop_timer_free(s->timer);
+			*at = s->next;
+			s->timer = NULL;
+			continue;
+		}
+		at = &s->next;
+	}
+}
+
+/* After the end of the job a stream that ended is not opened again. */
+static void give_up_waiting(struct logs *l)
+{
+	for (struct source *s = l->sources; s; s = s->next) {
+		if (!s->waits || !l->ended)
+			continue;
+		s->waits = false;
+		s->gone = true;
+		loop_timer_stop(s->timer);
+		merge_end(s->merge, loop_now(l->session->remote.loop));
+		l->n_open--;
+	}
+}
+
+static bool is_over(void *cookie)
+{
+	struct logs *l = cookie;
+	struct loop *loop = l->session->remote.loop;
+	struct merge_line line;
+	struct str message;
+	msec wake = NEVER;
+	int printed = 0;
+
+	while (printed < AT_ONCE && merge_next(&l->merge, loop_now(loop), &line, &wake)) {
+		print_line(l, &line);
+		printed++;
+	}
+	give_up_waiting(l);
+	tend(l);
+	if (printed == AT_ONCE)
+		wake = loop_now(loop);
+	else if (l->o->follow)
+		fflush(stdout);
+	if (wake != NEVER)
+		loop_timer_set(l->timer, wake - loop_now(loop));
+	else if (l->ended)
+		loop_timer_set(l->timer, l->ended_at + (l->n_open ? linger : settle) - loop_now(loop));
+	if (l->status != CLI_WELL || cli_output_broken())
+		return true;
+	if (!l->o->follow)
+		return merge_done(&l->merge);
+	if (follow_refused(l->pods, &message) || follow_refused(l->object, &message))
+		return true;
+	return l->ended && l->listed && printed < AT_ONCE &&
+	       loop_now(loop) >= l->ended_at + (l->n_open ? linger : settle);
+}
+
+static void woken(void *cookie)
+{
+	remote_wake(&((struct logs *)cookie)->session->remote);
+}
+
+static bool start(struct logs *l)
+{
+	struct remote *r = &l->session->remote;
+	struct str labels = arena_printf(&l->arena, LABEL_UID "=%.*s", STR_F(l->uid));
+	struct remote_list list = { .resource = remote_pods,
+		                    .options = { .ns = l->job->ns, .label_selector = labels } };
+	bool well;
+
+	if (l->o->follow) {
+		l->pods = follow_new(r, remote_pods, l->job->ns, labels, STR_NONE,
+		                     &(struct follow_events){ take_pod, pod_gone, pods_listed, l });
+		l->object = follow_new(r, remote_kind(l->job->job.kind), l->job->ns, STR_NONE,
+		                       arena_printf(&l->arena, "metadata.name=%.*s", STR_F(l->job->name)),
+		                       &(struct follow_events){ take_job, job_gone, NULL, l });
+		return true;
+	}
+	well = remote_lists(r, &list, 1);
+	if (!well) {
+		l->status = l->session->cli->status;
+	} else if (list.code != 200) {
+		l->status = remote_refused(r, "list its pods", list.code, list.message);
+		well = false;
+	}
+	for (size_t i = 0; well && i < list.items.n; i++)
+		take_pod(l, list.items.v[i]);
+	remote_list_release(&list);
+	return well;
+}
+
+/* Nothing was shown: why? */
+static enum exit_code say_nothing(struct logs *l)
+{
+	struct cli *cli = l->session->cli;
+	struct job_view v = job_view(l->job->job.root);
+
+	if (l->n_told)
+		return CLI_FAILED;
+	if (l->o->previous)
+		return cli_fail(
+			cli, CLI_FAILED,
+			"no container of %.*s has an earlier log: a replica that is started again is a new pod, and "
+			"the log of the old one is where your cluster's log agent keeps it",
+			STR_F(v.name));
+	if (l->o->role || l->o->index >= 0 || l->o->container)
+		return cli_fail(cli, CLI_FAILED, "no replica of %.*s that fits has a log; 'dljob get %.*s' shows them",
+		                STR_F(v.name), STR_F(v.name));
+	if (phase_final(v.phase))
+		return cli_fail(
+			cli, CLI_FAILED,
+			"%.*s has ended and its pods are gone, and their logs with them; 'cleanPods: None' in the "
+			"policy keeps them",
+			STR_F(v.name));
+	return cli_fail(cli, CLI_FAILED, "no replica of %.*s has a log yet: %.*s; -f waits for them", STR_F(v.name),
+	                STR_F(v.reason.n ? v.reason : v.state));
+}
+
+static void refusal(struct logs *l)
+{
+	struct follow *both[] = { l->pods, l->object };
+	struct str message;
+
+	for (size_t i = 0; i < ARRAY_LEN(both) && l->status == CLI_WELL; i++) {
+		int code = both[i] ? follow_refused(both[i], &message) : 0;
+
+		if (code)
+			l->status = remote_refused(&l->session->remote, i ? "watch the job" : "watch its pods",
+			                           MAX(code, 0), message);
+	}
+}
+
+static void logs_release(struct logs *l)
+{
+	for (struct source *s = l->sources; s; s = s->next) {
+		kube_stream_close(s->stream);
+		loop_timer_free(s->timer);
+	}
+	follow_free(l->pods);
+	follow_free(l->object);
+	loop_timer_free(l->timer);
+	merge_release(&l->merge);
+	map_release(&l->by_key);
+	logline_release(&l->printer);
+	arena_release(&l->arena);
+}
+
+enum exit_code logs_follow(struct session *s, const struct job_found *f, const struct logs_options *o)
+{
+	struct logs l = { .session = s, .job = f, .o = o, .merge = { .grace = o->follow ? grace : NEVER } };
+	struct kind_job *kj = kind_read(s->kinds, f->job.kind, f->job.root, STR_NONE, NULL);
+	struct logline_options print;
+	enum exit_code status;
+
+	logline_options_for(&print, NULL, stdout);
+	l.printer = logline_printer(stdout, o->print ? o->print : &print);
+	l.read = kj ? kind_job(kj) : NULL;
+	l.uid = arena_str(&l.arena, json_str(json_at(f->job.root, "metadata", "uid", NULL)));
+	l.timer = loop_timer_new(s->remote.loop, woken, &l);
+	if (start(&l) && !remote_wait(&s->remote, is_over, &l))
+		l.status = s->cli->status;
+	refusal(&l);
+	logline_break(&l.printer);
+	status = l.status;
+	if (status == CLI_WELL && !l.n_shown)
+		status = say_nothing(&l);
+	else if (status == CLI_WELL && l.n_told && !o->follow)
+		status = CLI_FAILED;
+	logs_release(&l);
+	kind_job_free(kj);
+	return status;
+}
