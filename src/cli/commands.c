@@ -42,8 +42,8 @@ const struct command commands[] = {
 	{ "resume", "[KIND/]NAME…", "let a suspended job go on", "Clears policy.suspend: the pods are made again.\n",
 	  "dljob resume mnist", cmd_resume },
 	{ "delete", "[KIND/]NAME…", "delete jobs, with all that belongs to them",
-	  "Deletes jobs by name, of files (-f), or all of a namespace, and waits until they are gone. Their pods\n"
-	  "and services go with them.\n",
+	  "Deletes jobs by name, of files (-f), or all of a namespace, and waits until they are gone. Their\n"
+	  "pods and services go with them.\n",
 	  "dljob delete -f job.yaml", cmd_delete },
 	{ "render", "FILE…", "print the pods and services that a job would be given",
 	  "Reads jobs from FILE (- is standard input) and prints every service and pod that the operator\n"
