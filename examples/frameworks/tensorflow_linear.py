@@ -7,6 +7,7 @@ Exit status: 0 well, 1 the weights are off.
 """
 import json
 import os
+import time
 
 from common import BATCH, BIAS, NOISE, ROWS, STEPS, TRUE, Progress, known, say, verdict
 
@@ -42,12 +43,22 @@ def model():
     return x, y, {"train": train, "loss": loss, "step": step, "weights": weights, "bias": bias}
 
 
+def wait_for_chief(server, session):
+    """Until the chief has given the variables their first values: TensorFlow itself would ask every 30 s."""
+    missing = v1.report_uninitialized_variables()
+    with v1.Session(server.target, config=session) as ask:
+        while ask.run(missing).size:
+            time.sleep(0.1)
+
+
 def train(server, session, cluster, tasks, here):
     """What the variables were after the last step."""
     xs, ys = rows(here, len(tasks))
     kind, index = tasks[here]
     with v1.device(v1.train.replica_device_setter(cluster=cluster, worker_device=f"/job:{kind}/task:{index}")):
         x, y, fetch = model()
+    if here != 0:
+        wait_for_chief(server, session)
     # The steps are counted together.
     progress = Progress(len(xs), pace=len(tasks))
     now, at = None, 0
