@@ -35,7 +35,7 @@ static void many(struct lab *l)
 		CHECK(lab_create(
 			      l, "pods",
 			      "{\"metadata\":{\"name\":\"pod-%d\",\"labels\":{\"app\":\"x\"}},\"spec\":{"
-		              "\"restartPolicy\":\"Never\","
+			      "\"restartPolicy\":\"Never\","
 			      "\"containers\":[{\"name\":\"main\",\"image\":\"none\",\"command\":[\"/bin/true\"]}]}}",
 			      i) == 201);
 	made = clock_now(&clock_wall);

@@ -194,7 +194,8 @@ void start_some(struct runner *r);
 void start_attach(struct runner *r, struct run_pod *p, pid_t pid);
 void start_watch_folder(struct runner *r, struct run_pod *p);
 
-/* --- spec.c: what a pod's object is as a spec. True: it can be prepared. DOCS must live as long as RET. */
+/* --- spec.c: what a pod's object is as a spec. True: it can be prepared. DOCS begins empty, and must live as long as
+   RET. */
 struct spec_docs {
 	VEC(yyjson_doc *) all;
 };

@@ -31,7 +31,10 @@ struct amount amount_times(struct amount one, int64_t n)
 
 struct amount amount_max(struct amount a, struct amount b)
 {
-	return (struct amount){ MAX(a.cpu, b.cpu), MAX(a.memory, b.memory), MAX(a.gpus, b.gpus) };
+	a.cpu = MAX(a.cpu, b.cpu);
+	a.memory = MAX(a.memory, b.memory);
+	a.gpus = MAX(a.gpus, b.gpus);
+	return a;
 }
 
 /* In thousandths. */

@@ -281,6 +281,19 @@ static void stop_all(struct lab *l)
 	CHECK(lab_said(l, "b", "status.phase", "Pending"));
 }
 
+static void on_the_machines_network(struct lab *l)
+{
+	char ours[64] = "";
+
+	CHECK(readlink("/proc/self/ns/net", ours, sizeof(ours) - 1) > 0);
+	lab_pod(l, "a", "readlink /proc/self/ns/net", "", ",\"hostNetwork\":true");
+	lab_pod(l, "b", "readlink /proc/self/ns/net", "", "");
+	lab_until(l, a_ended);
+	lab_until(l, b_ended);
+	CHECK(str_eqc(lab_log(l, "a"), lab_fmt(l, "%s\n", ours)));
+	CHECK(lab_log(l, "b").n && !str_eq(lab_log(l, "a"), lab_log(l, "b")));
+}
+
 /* The kubelet's words for what a container does. */
 static bool has_problems(struct lab *l)
 {
@@ -359,6 +372,7 @@ SCENARIO(folder_is_hostile, NET_ROOT)
 SCENARIO(folder_is_hostile, NET_USER)
 SCENARIO(port_is_taken, NET_HOST)
 SCENARIO(stop_all, NET_HOST)
+SCENARIO(on_the_machines_network, NET_ROOT)
 SCENARIO(says_what_happens, NET_HOST)
 SCENARIO(many, NET_ROOT)
 SCENARIO(many, NET_USER)
@@ -387,6 +401,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_folder_is_hostile_NET_USER),
 		cmocka_unit_test(test_port_is_taken_NET_HOST),
 		cmocka_unit_test(test_stop_all_NET_HOST),
+		cmocka_unit_test(test_on_the_machines_network_NET_ROOT),
 		cmocka_unit_test(test_says_what_happens_NET_HOST),
 		cmocka_unit_test(test_many_NET_ROOT),
 		cmocka_unit_test(test_many_NET_USER),

@@ -161,7 +161,6 @@ bool spec_make(struct runner *r, struct run_pod *p, struct pod_spec *ret, struct
 		.memory = r->c.machine.memory,
 	};
 
-	*docs = (struct spec_docs){ 0 };
 	if (!pod_from(ret, pod_object(p), &o, &r->round, why, e))
 		return false;
 	ret->pid_namespace = !asks(p, "hostPID");

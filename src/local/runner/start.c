@@ -126,7 +126,7 @@ static void start(struct runner *r, struct run_pod *p)
 {
 	struct pod_start_options o = { .exe = r->c.exe, .tied = r->c.tied };
 	struct pod_refusal why = { .reason = NULL };
-	struct spec_docs docs;
+	struct spec_docs docs = { 0 };
 	struct err e = ERR_INIT;
 	struct pod_spec spec;
 	pid_t pid;
