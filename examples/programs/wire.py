@@ -36,9 +36,9 @@ def say(text):
 
 def stop(code, text):
     say(text)
-    # Whoever died first should be the one that the operator sees first.
+    # Whoever died first should be the one that the operator sees first; a kubelet looks once a second.
     if code == LOST:
-        time.sleep(0.5)
+        time.sleep(2)
     sys.exit(code)
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # the helpers set root, ns, image, out and err
 # The example programs, MXNet and TensorFlow in pods of a real node. The containers have no image of a gigabyte: they
-# see this machine's /usr and the framework's folder. Where a framework cannot be had its tests are skipped; with DL_REQUIRE=1 they fail.
+# see this machine's /usr and the framework's folder. Where a framework cannot be had its tests are skipped; with
+# DL_REQUIRE=1 they fail.
 load node_helpers
 
 setup_file() {
@@ -89,6 +90,7 @@ losses_fell() {
   job local/linear TRAIN_SECONDS=10
   eventually 120 said worker 1 "step 10 of"
   kill_in_node worker 1
+  # The others end as well, with the same code: any of them may be seen first.
   restarted_once Job
 }
 
@@ -109,6 +111,7 @@ losses_fell() {
   eventually 180 said worker 1 "step 10 of"
   kill_in_node worker 1
   restarted_once Job
+  the_worker_was_it
 }
 
 @test "TensorFlow trains in pods" {
@@ -126,12 +129,16 @@ losses_fell() {
   eventually 180 said worker 1 "loss"
   kill_in_node worker 1
   restarted_once Pod
+  the_worker_was_it
 }
 
 restarted_once() { # restarted_once SCOPE
   ended "$job" Complete
   record "$job" .
-  is "$(record "$job" '.lastRestart | [.role, .index, .cause, .exitCode, .scope]')" \
-    "[\"worker\",1,\"Failed\",137,\"$1\"]"
+  is "$(record "$job" '.lastRestart | [.cause, .exitCode, .scope]')" "[\"Failed\",137,\"$1\"]"
   is "$(record "$job" '[.phase, .restarts]')" '["Succeeded",1]'
+}
+
+the_worker_was_it() {
+  is "$(record "$job" '.lastRestart | [.role, .index]')" '["worker",1]'
 }
