@@ -16,8 +16,25 @@ struct rows {
 	VEC(struct row) list;
 };
 
+/* All containers have ended; the pod's phase follows a moment later. */
+static bool has_ended(const struct pod *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->n_containers; i++) {
+		if (p->containers[i].init)
+			continue;
+		any = true;
+		if (p->containers[i].state != CONTAINER_TERMINATED)
+			return false;
+	}
+	return any;
+}
+
 struct str pod_state(const struct pod *p)
 {
+	struct str reason;
+
 	if (p->meta.deleted)
 		return STR("Terminating");
 	switch (p->phase) {
@@ -32,6 +49,8 @@ struct str pod_state(const struct pod *p)
 			    !str_eqc(p->containers[i].reason, "ContainerCreating") &&
 			    !str_eqc(p->containers[i].reason, "PodInitializing"))
 				return p->containers[i].reason;
+		if (has_ended(p))
+			return pod_exit(p, &reason) > 0 ? STR("Failed") : STR("Succeeded");
 		if (p->phase == POD_RUNNING)
 			return p->ready ? STR("Running") : STR("NotReady");
 		return p->node.n ? STR("Creating") : STR("Unscheduled");

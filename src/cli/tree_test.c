@@ -220,6 +220,8 @@ static void only_the_last_events_are_shown(void **state)
 static void states_of_pods(void **state)
 {
 	static const struct container waits = { .state = CONTAINER_WAITING, .reason = STR_INIT("ErrImagePull") },
+				      done = { .state = CONTAINER_TERMINATED },
+				      failed = { .state = CONTAINER_TERMINATED, .exit_code = 2 },
 				      creates = { .state = CONTAINER_WAITING, .reason = STR_INIT("ContainerCreating") };
 	static const struct {
 		struct pod pod;
@@ -233,6 +235,8 @@ static void states_of_pods(void **state)
 		  "ErrImagePull" },
 		{ { .phase = POD_RUNNING }, "NotReady" },
 		{ { .phase = POD_RUNNING, .ready = true }, "Running" },
+		{ { .phase = POD_RUNNING, .containers = &done, .n_containers = 1 }, "Succeeded" },
+		{ { .phase = POD_RUNNING, .containers = &failed, .n_containers = 1 }, "Failed" },
 		{ { .phase = POD_RUNNING, .meta = { .deleted = 1 } }, "Terminating" },
 		{ { .phase = POD_FAILED, .reason = STR_INIT("Evicted") }, "Evicted" },
 		{ { .phase = POD_FAILED }, "Failed" },
