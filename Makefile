@@ -7,7 +7,7 @@ EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
 
 .PHONY: all help run test test-cluster bench bench-cluster
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
-.PHONY: fuzz coverage soak soak-cluster lint format install clean
+.PHONY: fuzz coverage soak soak-cluster lint format install uninstall clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -71,14 +71,11 @@ format: ## format the C sources in place
 	@scripts/deps.sh --lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-install: all ## install dl-operator and dljob below PREFIX
-	@install -d $(DESTDIR)$(PREFIX)/bin
-	@install -m 755 $(BUILD)/dl-operator $(BUILD)/dljob $(DESTDIR)$(PREFIX)/bin/
-	@# Where Debian has no yyjson of its own, ours comes along.
-	@if [ -e build/deps/lib/libyyjson.so.0 ]; then \
-	  install -d $(DESTDIR)$(PREFIX)/lib/dl-operator; \
-	  install -m 644 build/deps/lib/libyyjson.so.0 $(DESTDIR)$(PREFIX)/lib/dl-operator/; \
-	fi
+install: all ## install both programs, kinds, manual pages and completions below PREFIX
+	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh
+
+uninstall: ## remove what `make install` put below PREFIX
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh --uninstall
 
 clean: ## remove what was built
 	@rm -rf build build-*

@@ -21,9 +21,14 @@ int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char 
 		                 .list = &cli->kinds_dirs };
 	all[n++] = (struct opt){ .letter = 'h', .name = "help", .help = "this text", .flag = &help };
 
+	if (cli->describe) {
+		cli->describe(cli->describe_cookie, all, n);
+		cli->status = CLI_WELL;
+		return -1;
+	}
 	operands = opts_parse(all, n, argc, argv, &e);
 	if (help) {
-		command_help(cli->command, all, n, stdout);
+		command_help(cli, all, n, stdout);
 		cli->status = CLI_WELL;
 		operands = -1;
 	} else if (operands < 0) {
@@ -65,7 +70,7 @@ struct kinds *cli_kinds(struct cli *cli)
 static void PRINTF_LIKE(2, 0) say(const struct cli *cli, const char *fmt, va_list ap, const char *tail)
 {
 	fflush(stdout);
-	fprintf(stderr, "dljob%s%s: ", cli->command ? " " : "", cli->command ? cli->command->name : "");
+	fprintf(stderr, "%s%s%s: ", cli->program, cli->command ? " " : "", cli->command ? cli->command->name : "");
 	vfprintf(stderr, fmt, ap);
 	fputs(tail, stderr);
 }
@@ -77,7 +82,8 @@ enum exit_code cli_usage(struct cli *cli, const char *fmt, ...)
 	va_start(ap, fmt);
 	say(cli, fmt, ap, "");
 	va_end(ap);
-	fprintf(stderr, " (try 'dljob%s%s --help')\n", cli->command ? " " : "", cli->command ? cli->command->name : "");
+	fprintf(stderr, " (try '%s%s%s --help')\n", cli->program, cli->command ? " " : "",
+	        cli->command ? cli->command->name : "");
 	return CLI_INVALID;
 }
 

@@ -16,6 +16,11 @@ enum exit_code {
 
 struct cli {
 	const struct command *command;
+	const char *program; /* how it was called: dljob, or kubectl dljob */
+	/* Set: cli_parse() hands it the command's options instead of taking any, and says CLI_WELL. For completion and
+	   manual pages, which are made of the same tables. */
+	void (*describe)(void *cookie, const struct opt *opts, size_t n);
+	void *describe_cookie;
 	struct opt_list kinds_dirs; /* --kinds-dir */
 	struct arena arena;
 	enum exit_code status; /* why cli_parse() or cli_kinds() gave nothing */
@@ -33,8 +38,10 @@ struct command {
 /* All commands; the last one has no name. */
 extern const struct command commands[];
 const struct command *command_find(struct str name);
-void command_help(const struct command *c, const struct opt *opts, size_t n, FILE *to);
-void commands_help(FILE *to);
+void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to);
+void commands_help(const struct cli *cli, FILE *to);
+/* The command's options, to CLI's `describe`. */
+void command_describe(struct cli *cli, const struct command *c);
 
 /* opts_parse() with the options that every command has. -1: help was asked for and given, or the use
    is wrong and that was said; return cli->status. */
@@ -56,6 +63,8 @@ bool cli_output_broken(void);
 /* Closes standard output. False, with the reason said, if something could not be written. */
 bool cli_output_end(void);
 
+enum exit_code cmd_complete(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_completion(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_crds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_get(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv);

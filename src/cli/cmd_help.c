@@ -1,19 +1,25 @@
 /* dljob help, dljob version */
-#include "cli/cli.h"
+#include "cli/man.h"
 
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv)
 {
+	bool man = false;
+	const struct opt opts[] = { { 0, "man", NULL, "the whole manual page, as man reads it", .flag = &man } };
 	const struct command *c;
 	char help[] = "--help";
 	char *args[] = { help, NULL };
-	int n = cli_parse(cli, NULL, 0, argc, argv);
+	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 
 	if (n < 0)
 		return cli->status;
+	if (man && n == 0) {
+		man_dljob(stdout);
+		return CLI_WELL;
+	}
 	if (n > 1)
 		return cli_usage(cli, "one command at a time");
 	if (n == 0) {
-		commands_help(stdout);
+		commands_help(cli, stdout);
 		return CLI_WELL;
 	}
 	c = command_find(str_c(argv[0]));

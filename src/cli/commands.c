@@ -64,6 +64,12 @@ const struct command commands[] = {
 	{ "pod", "FOLDER", NULL,
 	  "The parent process of one pod on this machine. Whoever runs pods starts it; it is of no use by hand.\n",
 	  "dljob pod FOLDER", cmd_pod },
+	{ "completion", "bash|zsh", "print the script that completes commands in a shell",
+	  "The script asks dljob itself: commands, options, kinds, files and the names of jobs are completed.\n"
+	  "'make install' puts it where shells look; otherwise read it in ~/.bashrc or ~/.zshrc.\n",
+	  "source <(dljob completion bash)", cmd_completion },
+	{ "__complete", "WORD…", NULL, "What the completion of shells asks.\n", "dljob __complete -- get de",
+	  cmd_complete },
 	{ "version", "", "print the version", "Prints the version.\n", "dljob version", cmd_version },
 	{ "help", "[COMMAND]", "explain a command", "Explains a command, or lists them all.\n", "dljob help render",
 	  cmd_help },
@@ -78,20 +84,30 @@ const struct command *command_find(struct str name)
 	return NULL;
 }
 
-void command_help(const struct command *c, const struct opt *opts, size_t n, FILE *to)
+void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to)
 {
-	fprintf(to, "usage: dljob %s [options]%s%s\n\n%s\nOptions:\n", c->name, *c->operands ? " " : "", c->operands,
-	        c->help);
+	const struct command *c = cli->command;
+	const char *rest = strncmp(c->example, "dljob ", 6) ? NULL : c->example + 5;
+
+	fprintf(to, "usage: %s %s [options]%s%s\n\n%s\nOptions:\n", cli->program, c->name, *c->operands ? " " : "",
+	        c->operands, c->help);
 	opts_help(opts, n, to);
-	fprintf(to, "\nExample:\n  %s\n", c->example);
+	fprintf(to, "\nExample:\n  %s%s\n", rest ? cli->program : "", rest ? rest : c->example);
 }
 
-void commands_help(FILE *to)
+void command_describe(struct cli *cli, const struct command *c)
 {
-	fputs("dljob: deep-learning training jobs, as files.\n\n"
-	      "usage: dljob COMMAND [options] [arguments]\n\n"
-	      "Commands:\n",
-	      to);
+	cli->command = c;
+	c->run(cli, 0, NULL);
+}
+
+void commands_help(const struct cli *cli, FILE *to)
+{
+	fprintf(to,
+	        "%s: deep-learning training jobs, as files.\n\n"
+	        "usage: %s COMMAND [options] [arguments]\n\n"
+	        "Commands:\n",
+	        cli->program, cli->program);
 	for (const struct command *c = commands; c->name; c++)
 		if (c->summary)
 			fprintf(to, "  %-10s %s\n", c->name, c->summary);

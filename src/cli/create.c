@@ -35,11 +35,10 @@ static enum created refused(struct session *s, const struct creation *c, const s
 		return CREATE_EXISTS;
 	/* The server knows the namespace, or says so; an unknown kind is answered without any word of it. */
 	if (call->code == 404 && str_empty(call->reason) && c->kind)
-		s->cli->status =
-			cli_fail(s->cli, CLI_FAILED,
-		                 "the cluster does not know %.*s: 'dljob crds %.*s | kubectl apply -f -' tells it, "
-		                 "and so does dl-operator when it starts",
-		                 STR_F(c->what), STR_F(c->kind->id));
+		s->cli->status = cli_fail(s->cli, CLI_FAILED,
+		                          "the cluster does not know %.*s: 'dl-operator install-crds' tells it, or "
+		                          "'dljob crds %.*s | kubectl apply -f -'",
+		                          STR_F(c->what), STR_F(c->kind->id));
 	else
 		s->cli->status = remote_refused(&s->remote, what.p, call->code, call->message);
 	return CREATE_FAILED;

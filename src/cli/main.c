@@ -35,7 +35,7 @@ static enum exit_code run(struct cli *cli, int argc, char **argv)
 		struct str arg = str_c(argv[i]);
 
 		if (str_eqc(arg, "--help") || str_eqc(arg, "-h")) {
-			commands_help(stdout);
+			commands_help(cli, stdout);
 			return CLI_WELL;
 		} else if (str_eqc(arg, "--version")) {
 			return cmd_version(cli, 0, NULL);
@@ -48,7 +48,7 @@ static enum exit_code run(struct cli *cli, int argc, char **argv)
 		}
 	}
 	if (i == argc) {
-		commands_help(stderr);
+		commands_help(cli, stderr);
 		return CLI_INVALID;
 	}
 	cli->command = command_find(str_c(argv[i]));
@@ -57,9 +57,17 @@ static enum exit_code run(struct cli *cli, int argc, char **argv)
 	return cli->command->run(cli, argc - i - 1, argv + i + 1);
 }
 
+/* kubectl finds its plugins by their name: kubectl-dljob is a link to us. */
+static const char *program_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcmp(slash ? slash + 1 : path, "kubectl-dljob") ? "dljob" : "kubectl dljob";
+}
+
 int main(int argc, char **argv)
 {
-	struct cli cli = { .arena = ARENA_INIT };
+	struct cli cli = { .program = program_name(argc > 0 ? argv[0] : ""), .arena = ARENA_INIT };
 	enum exit_code status = run(&cli, argc, argv);
 
 	if (!cli_output_end() && status == CLI_WELL)

@@ -2,9 +2,9 @@
 
 #include "base/str.h"
 #include "cli/duration.h"
+#include "cli/roff.h"
 #include "operator/lease.h"
 #include "plan/plan.h"
-
 
 enum flag_type {
 	FLAG_TITLE,
@@ -78,6 +78,7 @@ static const struct flag flags[] = {
 	{ FLAG_INT, "v", AT(verbosity), "N", "2 and more: log every request" },
 	{ FLAG_BOOL, "version", AT(version), NULL, "print the version and exit" },
 	{ FLAG_BOOL, "help", AT(help), NULL, "print this and exit" },
+	{ FLAG_BOOL, "man", AT(man), NULL, "print the manual page, as man reads it, and exit" },
 
 	{ FLAG_IDLE, "thread-num", 0, NULL, "one thread does it; --concurrency says how many requests are in flight" },
 	{ FLAG_IDLE, "resync-period", 0, NULL, "every wait has a timer of its own" },
@@ -279,7 +280,7 @@ bool operator_flags_parse(struct operator_flags *f, int argc, char **argv, struc
 		else if (!take_argument(f, argc, argv, &i, e))
 			return false;
 	}
-	return f->help || f->version || check(f, e);
+	return f->help || f->version || f->man || check(f, e);
 }
 
 const char *operator_flag_idle_reason(const char *name)
@@ -333,4 +334,32 @@ size_t operator_flags_requests(const struct operator_flags *f)
 	double in_time = f->qps * (double)operator_flags_timeout(f) / 1000 / 2;
 
 	return f->qps > 0 && in_time < (double)most ? MAX((size_t)in_time, (size_t)1) : most;
+}
+
+void operator_flags_man(FILE *to)
+{
+	roff_begin(to, "dl-operator", 8, "runs deep-learning training jobs on Kubernetes");
+	roff_section(to, "SYNOPSIS");
+	fputs("\\fBdl\\-operator\\fR [flags]\n.br\n\\fBdl\\-operator install\\-crds\\fR [flags]\n", to);
+	roff_section(to, "DESCRIPTION");
+	roff_text(to,
+	          "Watches the jobs of all kinds, makes their pods and services, restarts what fails, ends them and\n"
+	          "writes into each job's status why it is where it is. With install-crds it makes or upgrades the\n"
+	          "definitions of the kinds, and exits.\n");
+	roff_section(to, "FLAGS");
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		const struct flag *f = &flags[i];
+		char term[128];
+
+		if (f->type == FLAG_IDLE || f->type == FLAG_IDLE_BOOL)
+			continue;
+		if (f->type == FLAG_TITLE) {
+			roff_subsection(to, f->help);
+			continue;
+		}
+		snprintf(term, sizeof(term), "--%s", f->name);
+		roff_item(to, term, f->value, f->help);
+	}
+	roff_section(to, "SEE ALSO");
+	roff_text(to, "dljob(1), kubectl(1)\n");
 }

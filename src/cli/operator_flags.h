@@ -27,7 +27,7 @@ struct operator_flags {
 	const char *metrics_address, *health_address;
 	bool json_log;
 	int32_t verbosity;
-	bool version, help;
+	bool version, help, man;
 
 	struct opt_list idle; /* flags that were given and have no meaning today; see flag_idle_reason() */
 	int n_operands;       /* moved to the front of argv */
@@ -42,6 +42,8 @@ bool operator_flags_parse(struct operator_flags *f, int argc, char **argv, struc
 /* Why a flag in `idle` has no meaning. */
 const char *operator_flag_idle_reason(const char *name);
 void operator_flags_help(FILE *to);
+/* The manual page dl-operator(8). */
+void operator_flags_man(FILE *to);
 
 /* How long a request may take: it must not outlive the lease that allowed it. */
 msec operator_flags_timeout(const struct operator_flags *f);

@@ -23,6 +23,10 @@ static int run(struct operator_flags *f, int argc, char **argv)
 		operator_flags_help(stdout);
 		return 0;
 	}
+	if (f->man) {
+		operator_flags_man(stdout);
+		return 0;
+	}
 	if (f->version) {
 		printf("dl-operator %s\n", DL_VERSION);
 		return 0;
