@@ -268,8 +268,10 @@ static bool nothing_lives(struct lab *l)
 
 static void stop_all(struct lab *l)
 {
-	lab_pod(l, "a", "trap '' TERM; while :; do sleep 1; done", "", ",\"terminationGracePeriodSeconds\":3600");
+	lab_pod(l, "a", lab_fmt(l, "trap '' TERM; touch %s; while :; do sleep 1; done", lab_path(l, "ready")), "",
+	        ",\"terminationGracePeriodSeconds\":3600");
 	lab_until(l, a_runs);
+	lab_until(l, ready);
 	runner_stop(l->runner, -1);
 	lab_pod(l, "b", "true", "", "");
 	lab_until(l, a_runs);

@@ -216,6 +216,8 @@ void lab_leave(struct lab *l)
 static void open_lab(struct lab *l, enum net_kind kind)
 {
 	static const char *const env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", NULL };
+	/* Control groups are named by UIDs: no two tests may have the same. */
+	uint64_t seed = (uint64_t)clock_now(&clock_wall) << 20 ^ (uint64_t)getpid();
 	struct err e = ERR_INIT;
 
 	if (!net_enter(&l->world, l->folder, kind, NET_DIES_WITH_US, &e) ||
@@ -235,8 +237,8 @@ static void open_lab(struct lab *l, enum net_kind kind)
 	l->timer = loop_timer_new(l->loop, step, l);
 	l->limit = loop_timer_new(l->loop, too_late, l);
 	l->poll = loop_timer_new(l->loop, look_again, l);
-	l->store =
-		store_open(&(struct store_config){ .clock = &clock_wall, .seed = 5, .wake = woken, .cookie = l }, &e);
+	l->store = store_open(&(struct store_config){ .clock = &clock_wall, .seed = seed, .wake = woken, .cookie = l },
+	                      &e);
 	CHECK(l->store);
 	l->kinds = kinds_new(NULL);
 	CHECK(kinds_load_builtin(l->kinds, &e));
