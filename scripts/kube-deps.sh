@@ -4,6 +4,7 @@
 #
 #   PATH=$(scripts/kube-deps.sh):$PATH
 #   PATH=$(scripts/kube-deps.sh --node):$PATH     also what a node that runs containers needs
+#   PATH=$(scripts/kube-deps.sh --kubectl):$PATH  only a kubectl of this very version
 #
 # Everything is built from source through the Go module proxy and kept outside the checkout, in
 # $DL_OPERATOR_CACHE (default: ~/.cache/dl-operator). kubectl is the machine's, if it is new enough; so is
@@ -18,17 +19,26 @@ coredns=${COREDNS_VERSION:-1.14.7}
 
 cache=${DL_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dl-operator}
 kube_dir=$cache/kubernetes-$kube
+kubectl_dir=$cache/kubectl-$kube
 etcd_dir=$cache/etcd-$etcd
 kwok_dir=$cache/kwok-$kwok
 prometheus_dir=$cache/prometheus
 coredns_dir=$cache/coredns-$coredns
 
 node=
-if [ $# -gt 0 ]; then
-  [ "$*" = --node ] || { echo "usage: scripts/kube-deps.sh [--node]" >&2; exit 2; }
+kubectl=
+case $* in
+'') ;;
+--node)
   node=yes
   PATH=$PATH:/usr/sbin:/sbin
-fi
+  ;;
+--kubectl) kubectl=yes ;;
+*)
+  echo "usage: scripts/kube-deps.sh [--node | --kubectl]" >&2
+  exit 2
+  ;;
+esac
 
 say() { echo "kube-deps: $*" >&2; }
 
@@ -44,6 +54,10 @@ kubectl_will_do() {
 }
 
 missing_binaries() {
+  if [ -n "$kubectl" ]; then
+    [ -x "$kubectl_dir/kubectl" ] || echo "$kubectl_dir/kubectl"
+    return 0
+  fi
   [ -x "$kube_dir/kubectl" ] || kubectl_will_do || echo "$kube_dir/kubectl"
   for f in "$etcd_dir/etcd" "$kube_dir/kube-apiserver" "$kube_dir/kube-controller-manager" \
     "$kube_dir/kube-scheduler" "$kwok_dir/kwok"; do
@@ -167,7 +181,7 @@ kube_module() {
     '.Replace[] | select(.New.Path | startswith("./staging/")) | "-replace=\(.Old.Path)=\(.Old.Path)@\($v)"')
 }
 
-build_kube() {
+build_kube() { # build_kube PROGRAM FILE
   case $1 in
   kube-apiserver) begin "$1 $kube" "four minutes on two cores" ;;
   *) begin "$1 $kube" "a minute on two cores" ;;
@@ -177,7 +191,7 @@ build_kube() {
   minor=${kube#*.}
   go_quiet build -mod=mod -o "$tmp/out" -ldflags "-X $version.gitVersion=v$kube \
 -X $version.gitMajor=${kube%%.*} -X $version.gitMinor=${minor%%.*}" "k8s.io/kubernetes/cmd/$1"
-  finish "$kube_dir/$1"
+  finish "$2"
 }
 
 build() {
@@ -193,7 +207,7 @@ build() {
     */kwok) build_kwok ;;
     */promtool) fetch_promtool ;;
     */coredns) build_coredns ;;
-    *) build_kube "$(basename "$f")" ;;
+    *) build_kube "$(basename "$f")" "$f" ;;
     esac
   done
 }
@@ -210,4 +224,5 @@ if [ -n "$(missing_binaries)" ]; then
   [ -z "$(missing_binaries)" ] || build
   [ -z "$(missing_binaries)" ] || exit 1
 fi
+[ -z "$kubectl" ] || { echo "$kubectl_dir"; exit 0; }
 echo "$kube_dir:$etcd_dir:$kwok_dir:$prometheus_dir${node:+:$coredns_dir}"
