@@ -11,7 +11,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libuv1-dev
-  libcurl4-openssl-dev libmicrohttpd-dev libsqlite3-dev libcmocka-dev openssl bats jq python3-yaml"
+  libcurl4-openssl-dev libgnutls28-dev libmicrohttpd-dev libsqlite3-dev libcmocka-dev openssl curl bats jq
+  python3-yaml"
 if [ "${1:-}" = --lint ]; then
   packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr
     shellcheck"

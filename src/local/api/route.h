@@ -56,6 +56,7 @@ struct api_route {
 	struct str group, version;
 	struct store_request request;
 	bool takes_body;
+	bool protobuf; /* the body is to be read by protobuf_to_json() */
 	/* A list or an object may be answered as a Table, if that is asked for: which part of each object stands in its
 	   rows (includeObject): None, Metadata, Object. */
 	struct str include_object;

@@ -1,5 +1,6 @@
 #include "local/api/route_query.h"
 
+#include "local/api/protobuf.h"
 #include "local/api/status.h"
 
 /* "application/json; charset=utf-8" without what follows the semicolon. */
@@ -47,6 +48,11 @@ bool route_body_type(struct routing *r)
 		return patch_type(r, type);
 	if (str_empty(type) || str_eq_nocase(type, STR("application/json")))
 		return true;
+	if (str_eqc(type, "application/vnd.kubernetes.protobuf") && r->ret->request.verb == STORE_CREATE &&
+	    str_empty(r->ret->group) && protobuf_knows(r->ret->request.type->kind)) {
+		r->ret->protobuf = true;
+		return true;
+	}
 	return route_refuse(r, API_UNSUPPORTED,
 	                    "the body of the request was in an unknown format - accepted media types include: "
 	                    "application/json");

@@ -207,6 +207,8 @@ static void types_of_bodies(void **state)
 	assert_true(ask_as(f, "POST", pods, NULL).ok);
 	refused_as(f, "POST", pods, "application/vnd.kubernetes.protobuf", 415);
 	refused_as(f, "PUT", pod, "application/cbor", 415);
+	assert_true(ask_as(f, "POST", "/api/v1/namespaces", "application/vnd.kubernetes.protobuf").route.protobuf);
+	refused_as(f, "PUT", "/api/v1/namespaces/ml", "application/vnd.kubernetes.protobuf", 415);
 	refused_as(f, "PATCH", pod, NULL, 415);
 	refused_as(f, "PATCH", pod, "application/json", 415);
 	refused_as(f, "PATCH", pod, "application/apply-patch+yaml", 415);

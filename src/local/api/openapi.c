@@ -1,0 +1,118 @@
+#include "local/api/openapi.h"
+
+#include "local/api/definition.h"
+#include "local/api/discovery.h"
+
+static void put(struct buf *b, const char *text)
+{
+	buf_put(b, str_c(text));
+}
+
+void openapi_index(struct buf *b, const struct store *s)
+{
+	const struct store_type *t;
+	const char *comma = "";
+
+	put(b, "{\"paths\":{");
+	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
+		if (!discovery_is_first(s, t))
+			continue;
+		buf_printf(b, "%s\"", comma);
+		discovery_path(b, t);
+		put(b, "\":{\"serverRelativeURL\":\"/openapi/v3/");
+		discovery_path(b, t);
+		put(b, "\"}");
+		comma = ",";
+	}
+	put(b, "}}");
+}
+
+static void put_gvk(struct buf *b, const struct store_type *t)
+{
+	put(b, "{\"group\":");
+	buf_json_str(b, t->group);
+	put(b, ",\"kind\":");
+	buf_json_str(b, t->kind);
+	put(b, ",\"version\":");
+	buf_json_str(b, t->version);
+	buf_putc(b, '}');
+}
+
+static void put_operation(struct buf *b, const char *method, const char *action, const struct store_type *t)
+{
+	buf_printf(b, "\"%s\":{\"parameters\":[", method);
+	put(b, "{\"name\":\"dryRun\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
+	       "{\"name\":\"fieldManager\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
+	       "{\"name\":\"fieldValidation\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}],"
+	       "\"responses\":{\"200\":{\"description\":\"OK\"}},");
+	buf_printf(b, "\"x-kubernetes-action\":\"%s\",\"x-kubernetes-group-version-kind\":", action);
+	put_gvk(b, t);
+	buf_putc(b, '}');
+}
+
+static void put_paths(struct buf *b, const struct store_type *t)
+{
+	const char *in = t->namespaced ? "namespaces/{namespace}/" : "";
+
+	put(b, "\"/");
+	discovery_path(b, t);
+	buf_printf(b, "/%s%.*s\":{", in, STR_F(t->plural));
+	put_operation(b, "post", "post", t);
+	put(b, "},\"/");
+	discovery_path(b, t);
+	buf_printf(b, "/%s%.*s/{name}\":{", in, STR_F(t->plural));
+	put_operation(b, "put", "put", t);
+	buf_putc(b, ',');
+	put_operation(b, "patch", "patch", t);
+	buf_putc(b, '}');
+}
+
+/* The definition's own, with the type's name in it; any object where there is none. */
+static void put_schema(struct buf *b, struct store *s, const struct store_type *t)
+{
+	yyjson_doc *doc CLEANUP(json_docp) = NULL;
+	yyjson_val *schema = NULL, *key, *val;
+	size_t i, max;
+
+	if (t->custom)
+		schema = json_at(definition_version(s, t, &doc), "schema", "openAPIV3Schema", NULL);
+	buf_printf(b, "\"%.*s%s%.*s.%.*s\":{\"x-kubernetes-group-version-kind\":[", STR_F(t->group),
+	           t->group.n ? "." : "", STR_F(t->version), STR_F(t->kind));
+	put_gvk(b, t);
+	buf_putc(b, ']');
+	if (!schema)
+		put(b, ",\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true");
+	yyjson_obj_foreach(schema, i, max, key, val)
+	{
+		buf_putc(b, ',');
+		buf_json_str(b, json_str(key));
+		buf_putc(b, ':');
+		json_write_val(val, b);
+	}
+	buf_putc(b, '}');
+}
+
+void openapi_group(struct buf *b, struct store *s, struct str group, struct str version)
+{
+	const struct store_type *t;
+	const char *comma = "";
+
+	put(b, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"dljob local\",\"version\":\"v1\"},\"paths\":{");
+	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
+		if (!str_eq(t->group, group) || !str_eq(t->version, version))
+			continue;
+		put(b, comma);
+		put_paths(b, t);
+		comma = ",";
+	}
+	put(b, "},\"components\":{\"schemas\":{");
+	comma = "";
+	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
+		if (!str_eq(t->group, group) || !str_eq(t->version, version))
+			continue;
+		put(b, comma);
+		put_schema(b, s, t);
+		comma = ",";
+	}
+	put(b, "}}}");
+}
