@@ -273,7 +273,8 @@ phase_is() {
     | ascii_downcase == "master") | .metadata.name')
   api "/api/v1/namespaces/default/pods/$pod/status" -X PATCH -H 'Content-Type: application/merge-patch+json' \
     -d '{
-    "status":{"phase":"Succeeded","containerStatuses":[{"name":"tensorflow","state":{"terminated":{"exitCode":0}}}]}}' >end
+    "status":{"phase":"Succeeded",
+    "containerStatuses":[{"name":"tensorflow","state":{"terminated":{"exitCode":0}}}]}}' >end
   eventually 60 phase_is Succeeded
   # Whoever waits for a watch of its does not hold it up.
   stop_api
