@@ -36,6 +36,7 @@ struct runner_config {
 	const struct net_world *world;    /* of net_enter() */
 	const char *exe;                  /* dljob; NULL: /proc/self/exe */
 	bool tied;                        /* pods die with this process (`dljob run`) */
+	bool keep_folders;                /* of pods that are gone, too */
 	struct amount machine;            /* what there is: machine_find() */
 	const int *gpus;                  /* their numbers, for CUDA_VISIBLE_DEVICES; machine.gpus of them */
 	const struct runner_tree *rootfs; /* image → tree */

@@ -111,7 +111,7 @@ void stop_remove(struct runner *r, struct run_pod *p)
 			r->hosts_due = true;
 		p->has_ip = false;
 		/* What cannot be removed is tried again at the next start. */
-		if (!file_remove_tree(p->folder, false, &e))
+		if (!r->c.keep_folders && !file_remove_tree(p->folder, false, &e))
 			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder stays: %s", err_msg(&e));
 		err_release(&e);
 		if (p->stage != STAGE_FOREIGN)

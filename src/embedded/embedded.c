@@ -1,0 +1,260 @@
+#include "embedded/embedded.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "embedded/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ID_BYTES = 4, PATH_TEXT = 4096 };
+
+void embedded_wake(struct embedded *em)
+{
+	em->woken = true;
+	if (em->timer)
+		loop_timer_set(em->timer, 0);
+}
+
+static void on_wake(void *cookie)
+{
+	embedded_wake(cookie);
+}
+
+static void on_sight(void *cookie, const struct sight *s)
+{
+	struct embedded *em = cookie;
+
+	events_see(em->events, s, loop_now(em->loop), clock_now(&clock_wall));
+	if (s->type == SIGHT_ANSWER && s->code >= 400 && s->code != 404 && s->code != 409)
+		log_warn(FIELDS(F_STR("kind", s->kind), F_STR("namespace", s->job->ns), F_STR("job", s->job->name),
+		                F_STR("object", s->object), F_INT("code", s->code)),
+		         "%.*s", STR_F(s->message));
+}
+
+/* From a time of the wall's to a delay. */
+static msec until(msec at)
+{
+	return at == NEVER ? NEVER : MAX(at - clock_now(&clock_wall), 0);
+}
+
+static void step(void *cookie)
+{
+	struct embedded *em = cookie;
+	msec next;
+
+	em->woken = false;
+	next = em->stopping ? NEVER : until(operator_step(em->op));
+	next = MIN(next, until(store_step(em->store)));
+	next = MIN(next, until(runner_step(em->runner)));
+	next = MIN(next, embedded_send_events(em));
+	/* What one of them did may have woken another that had its turn before: then the timer is set already. */
+	if (next != NEVER && !em->woken)
+		loop_timer_set(em->timer, next);
+}
+
+/* The cluster's name for ever, as long as its folder is there: what is left on the machine is marked with it. */
+static bool read_id(struct embedded *em, const char *folder, struct err *e)
+{
+	char path[PATH_TEXT];
+	unsigned char raw[ID_BYTES];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/id", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+	memset(em->id, 0, sizeof(em->id));
+	if (read(fd, em->id, ID_BYTES * 2) != ID_BYTES * 2) {
+		if (getrandom(raw, sizeof(raw), 0) != sizeof(raw))
+			BUG("no random numbers");
+		snprintf(em->id, sizeof(em->id), "%02x%02x%02x%02x", raw[0], raw[1], raw[2], raw[3]);
+		if (pwrite(fd, em->id, ID_BYTES * 2, 0) != ID_BYTES * 2) {
+			close(fd);
+			return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+		}
+	}
+	close(fd);
+	return true;
+}
+
+static bool open_store(struct embedded *em, const struct embedded_config *c, struct err *e)
+{
+	char path[PATH_TEXT];
+	struct store_config config = { .clock = &clock_wall, .wake = on_wake, .cookie = em };
+
+	snprintf(path, sizeof(path), "%s/store.db", c->folder);
+	if (getrandom(&config.seed, sizeof(config.seed), 0) != sizeof(config.seed))
+		BUG("no random numbers");
+	config.path = c->keep ? path : NULL;
+	em->store = store_open(&config, e);
+	return em->store && embedded_define_kinds(em, e);
+}
+
+static bool open_operator(struct embedded *em, struct err *e)
+{
+	struct operator_config config = operator_config_default;
+	size_t n = kinds_count(em->kinds);
+	struct store_kind *kinds = arena_array(&em->arena, struct store_kind, n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct kind *k = kinds_at(em->kinds, i);
+
+		kinds[i] = (struct store_kind){ k->id, k->group, k->version, k->plural };
+	}
+	em->cluster = store_cluster_new(
+		&(struct store_cluster_config){ .store = em->store, .wake = on_wake, .cookie = em }, e);
+	if (!em->cluster || !store_cluster_set_kinds(em->cluster, kinds, n, e))
+		return false;
+	em->events = events_new(em->kinds, em->node);
+	config.plan = plan_config_default;
+	config.plan.status_interval = 50; /* a write costs next to nothing here, and people look on */
+	config.nodes = false;
+	config.observer = (struct observer){ on_sight, em };
+	em->op = operator_new(em->cluster, em->kinds, &clock_wall, &config);
+	return true;
+}
+
+static bool open_runner(struct embedded *em, const struct embedded_config *c, struct err *e)
+{
+	struct runner_config config = {
+		.loop = em->loop,
+		.store = em->store,
+		.kinds = em->kinds,
+		.clock = &clock_wall,
+		.folder = em->folder,
+		.node = em->node,
+		.net = em->net,
+		.world = &em->world,
+		.tied = !c->keep,
+		.keep_folders = c->keep_folders,
+		.machine = c->machine->amount,
+		.gpus = c->machine->gpus,
+		.rootfs = c->rootfs,
+		.n_rootfs = c->n_rootfs,
+		.volumes = c->volumes,
+		.n_volumes = c->n_volumes,
+		.env = c->env,
+		.cwd = c->cwd,
+		.backoff = c->backoff,
+		.wake = on_wake,
+		.cookie = em,
+	};
+
+	em->changed = c->changed;
+	em->changed_cookie = c->cookie;
+	config.changed = em->changed ? embedded_pod_changed : NULL;
+	em->runner = runner_new(&config, e);
+	return em->runner != NULL;
+}
+
+void embedded_pod_changed(void *cookie, struct str ns, struct str name, struct str uid)
+{
+	struct embedded *em = cookie;
+
+	em->changed(em->changed_cookie, ns, name, uid);
+}
+
+static struct str node_name(struct arena *a)
+{
+	char name[256];
+
+	if (gethostname(name, sizeof(name) - 1) || !*name)
+		return STR("localhost");
+	name[sizeof(name) - 1] = 0;
+	for (char *p = name; *p; p++)
+		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
+	return arena_str(a, str_c(name));
+}
+
+/* Each pod takes some descriptors for a moment, and one as long as it lives. */
+static void raise_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+struct embedded *embedded_open(const struct embedded_config *c, struct err *e)
+{
+	struct embedded *em = xcalloc(1, sizeof(*em));
+
+	raise_limit();
+	em->loop = c->loop;
+	em->kinds = c->kinds;
+	em->keep = c->keep;
+	em->folder = arena_str(&em->arena, str_c(c->folder)).p;
+	em->node = node_name(&em->arena);
+	if (read_id(em, c->folder, e) &&
+	    net_enter(&em->world, c->folder, c->network, c->keep ? NET_OUTLIVES_US : NET_DIES_WITH_US, e) &&
+	    net_open(&em->net, &em->world, c->folder, str_c(em->id), e) && open_store(em, c, e) &&
+	    open_operator(em, e) && open_runner(em, c, e)) {
+		em->timer = loop_timer_new(em->loop, step, em);
+		embedded_wake(em);
+		return em;
+	}
+	embedded_close(em, false);
+	return NULL;
+}
+
+struct store *embedded_store(struct embedded *em)
+{
+	return em->store;
+}
+
+const struct net_world *embedded_world(const struct embedded *em)
+{
+	return &em->world;
+}
+
+struct str embedded_node(const struct embedded *em)
+{
+	return em->node;
+}
+
+void embedded_pod_folder(const struct embedded *em, struct str uid, struct buf *ret)
+{
+	buf_printf(ret, "%s/pods/%.*s", em->folder, STR_F(uid));
+}
+
+size_t embedded_living(const struct embedded *em)
+{
+	return runner_living(em->runner);
+}
+
+void embedded_stop(struct embedded *em, int64_t grace)
+{
+	em->stopping = true;
+	runner_stop(em->runner, grace);
+	embedded_wake(em);
+}
+
+void embedded_close(struct embedded *em, bool wholly)
+{
+	struct err e = ERR_INIT;
+
+	if (!em)
+		return;
+	if (em->timer)
+		loop_timer_free(em->timer);
+	em->timer = NULL;
+	runner_free(em->runner);
+	operator_free(em->op);
+	events_free(em->events);
+	if (em->cluster)
+		store_cluster_free(em->cluster);
+	if (em->store)
+		store_close(em->store);
+	net_close(em->net);
+	if ((wholly || !em->keep) && *em->id && !net_clean(em->folder, str_c(em->id), &e))
+		log_warn(NO_FIELDS, "the network is not removed: %s", err_msg(&e));
+	err_release(&e);
+	arena_release(&em->arena);
+	free(em);
+}
