@@ -3,7 +3,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 MESON_FLAGS ?=
-EXAMPLE ?= examples/mlkube-tfjob/distributed.yaml
+EXAMPLE ?= examples/local/linear.yaml
 
 .PHONY: all help run test test-cluster bench bench-cluster
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
@@ -13,8 +13,10 @@ all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
 	@TARGETS="dl-operator dljob dl-sim" scripts/build.sh $(BUILD) $(MESON_FLAGS)
 
-run: all ## show what an example job would start (EXAMPLE=file)
-	@$(BUILD)/dljob render $(EXAMPLE)
+run: ## train a small model with four processes on this machine (EXAMPLE=file)
+	@scripts/deps.sh
+	@TARGETS=dljob scripts/build.sh $(BUILD) $(MESON_FLAGS)
+	@$(BUILD)/dljob run $(EXAMPLE)
 
 example-mxnet: all ## train a small model with MXNet over several replicas on this machine
 example-tensorflow: all ## the same with TensorFlow

@@ -2,6 +2,14 @@
 #include "cli/cli.h"
 
 const struct command commands[] = {
+	{ "run", "FILE…", "run a job on this machine, to its end",
+	  "Runs the one job in FILE (- is standard input) on this machine: its replicas as processes, each with an\n"
+	  "address of its own, under the names that they have in a cluster. Their output is shown with the replica's\n"
+	  "name in front. ConfigMaps and Secrets may stand beside the job.\n"
+	  "Images are not pulled: commands run in the machine's own file system, from the current directory.\n"
+	  "Ctrl-C stops the job with its grace period, a second one at once. Nothing is left behind.\n"
+	  "Exit status: 0 it succeeded, 1 it failed, 2 it is invalid, 124 timed out, 130 interrupted.\n",
+	  "dljob run --kill worker/1@1 examples/local/linear.yaml", cmd_run },
 	{ "list", "[KIND…]", "the jobs of a cluster, and why each is where it is",
 	  "A line for each job of all kinds, or of those that are named (TfJob, aitj, MXJob.mpba.fbk.eu …),\n"
 	  "the newest first. The cluster is the one that kubectl would use; with --local, or where there is\n"
@@ -114,6 +122,6 @@ void commands_help(const struct cli *cli, FILE *to)
 	fputs("\nOptions of every command:\n"
 	      "      --kinds-dir DIR     load the *.lua of DIR too (several times; also DL_OPERATOR_KINDS=DIR:DIR)\n"
 	      "  -h, --help              explain the command, with an example\n"
-	      "\nExit status: 0 well, 1 failed, 2 invalid input or wrong usage.\n",
+	      "\nExit status: 0 well, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n",
 	      to);
 }
