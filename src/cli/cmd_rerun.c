@@ -5,7 +5,7 @@
 #include "cli/view.h"
 #include "cli/waiting.h"
 
-enum { TRIES = 1000, NUMBER_DIGITS = 3 };
+enum { TRIES = 100, NUMBER_DIGITS = 3 };
 
 struct rerunning {
 	struct session session;
@@ -127,6 +127,18 @@ static enum created create_next(struct rerunning *u, const struct job_found *old
 	return result;
 }
 
+/* NAME empty: all that were tried. */
+static enum exit_code exists(struct session *s, const struct job_found *old, struct str name)
+{
+	int64_t number;
+	struct str base = base_name(old->name, &number);
+
+	if (name.n)
+		return cli_fail(s->cli, CLI_FAILED, "%.*s exists already", STR_F(name));
+	return cli_fail(s->cli, CLI_FAILED, "%.*s-%lld to %.*s-%lld exist already; --name gives it another one",
+	                STR_F(base), (long long)number + 1, STR_F(base), (long long)number + TRIES);
+}
+
 static enum exit_code again(struct rerunning *u, const struct job_found *old, const char *name)
 {
 	struct session *s = &u->session;
@@ -146,7 +158,7 @@ static enum exit_code again(struct rerunning *u, const struct job_found *old, co
 	case CREATE_FAILED:
 		return s->cli->status;
 	case CREATE_EXISTS:
-		return cli_fail(s->cli, CLI_FAILED, "%s exists already", name ? name : old->name.p);
+		return exists(s, old, u->replace ? old->name : str_c(name));
 	case CREATED:
 		break;
 	}

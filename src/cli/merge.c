@@ -51,7 +51,7 @@ static void read_time(struct merge_source *s, struct str line, size_t *skip)
 
 static void drop_taken(struct merge_source *s)
 {
-	if (s->at < MERGE_PART && s->at < s->bytes.n)
+	if (!s->at || (s->at < MERGE_PART && s->at < s->bytes.n))
 		return;
 	memmove(s->bytes.p, s->bytes.p + s->at, s->bytes.n - s->at);
 	s->bytes.n -= s->at;

@@ -1,0 +1,514 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # helpers.bash sets root, status, out and err
+# The commands that speak to a cluster: which one it is, what they say when it refuses, what they send.
+load helpers
+
+teardown() {
+  kill_started
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  unset DL_OPERATOR_KINDS NO_COLOR KUBECONFIG KUBERNETES_SERVICE_HOST DLJOB_HOME XDG_STATE_HOME
+  export HOME=$BATS_TEST_TMPDIR/home
+  mkdir "$HOME"
+}
+
+# config PORT [https]: a kubeconfig of a server there.
+config() {
+  cat <<YAML
+apiVersion: v1
+kind: Config
+current-context: here
+contexts: [{name: here, context: {cluster: k, namespace: ml}}]
+clusters: [{name: k, cluster: {server: "${2:-http}://127.0.0.1:$1"}}]
+YAML
+}
+
+# serve [CERTIFICATE]: a server with the answers of answers.json; KUBECONFIG is its.
+serve() {
+  python3 "$root/test/e2e/canned_server.py" port answers.json requests "$@" >server.log 2>&1 3>&- &
+  echo $! >server.pid
+  eventually 120 test -s port
+  config "$(cat port)" "${1:+https}" >kubeconfig
+  export KUBECONFIG=$PWD/kubeconfig
+}
+
+# job NAME PHASE REASON [replicas]: a TfJob as the server has it.
+job() {
+  jq -n -c --arg name "$1" --arg phase "$2" --arg reason "$3" --argjson n "${4:-2}" '{
+    apiVersion: "mlkube.io/v1beta1", kind: "TfJob",
+    metadata: {name: $name, namespace: "ml", uid: "u-\($name)", resourceVersion: "5",
+      creationTimestamp: "2020-01-01T00:00:00Z",
+      annotations: {keep: "this", Failed: "ended it", "kubectl.kubernetes.io/last-applied-configuration": "x"}},
+    spec: {replicaSpecs: [
+      {tfReplicaType: "MASTER", template: {spec: {containers: [{name: "tensorflow", image: "i"}]}}},
+      {tfReplicaType: "WORKER", replicas: $n, template: {spec: {containers: [{name: "tensorflow", image: "i"}]}}}]},
+    status: {dlOperator: {version: 1, phase: $phase, reason: $reason, pods: "1/3", restarts: 2}}}'
+}
+
+tfjobs=/apis/mlkube.io/v1beta1/namespaces/ml/tfjobs
+
+# answers ENTRY…: each is METHOD PATH CODE BODY, the body in JSON.
+answers() {
+  for entry; do
+    read -r method path code body <<<"$entry"
+    jq -n -c --arg m "$method" --arg p "$path" --argjson c "$code" --argjson b "$body" '[$m, $p, $c, $b]'
+  done | jq -s -c . >answers.new
+  mv answers.new answers.json
+}
+
+last() { # last METHOD: the last such request
+  grep "^$1 " requests | tail -n 1
+}
+
+@test "no cluster at all: what to do about it" {
+  for c in list "get x" "logs x" "wait x" "delete x" "rerun x" "scale x worker=1" "suspend x" "resume x"; do
+    # shellcheck disable=SC2086 # words
+    split dljob $c
+    is "$status" 1
+    is "$err" "dljob ${c%% *}: no cluster: there is no kubeconfig, and none runs on this machine; start one with \
+'dljob local up'"
+  done
+  split dljob list --local
+  is "$err" "dljob list: no cluster: none runs on this machine; start one with 'dljob local up'"
+  split dljob list --local --context x
+  is "$status" 2
+  split dljob list --kubeconfig none
+  is "$status" 1
+  has "$err" "--kubeconfig: none is not there"
+}
+
+@test "which cluster: kubeconfig, the one on this machine, and what is said of it" {
+  answers "GET $tfjobs 200 [$(job demo Running 'all run')]"
+  serve
+  split dljob list
+  is "$status" 0
+  is "$err" "cluster: here (http://127.0.0.1:$(cat port))"
+  split dljob list -q
+  is "$err" ""
+  split dljob list -o name
+  is "$out" "TfJob.mlkube.io/demo"
+  is "$err" ""
+  # ~/.kube/config, too.
+  mkdir "$HOME/.kube"
+  cp kubeconfig "$HOME/.kube/config"
+  unset KUBECONFIG
+  is "$(dljob list -o name)" "TfJob.mlkube.io/demo"
+  rm "$HOME/.kube/config"
+  # Nothing: the one of this machine.
+  mkdir -p "$HOME/.local/state/dljob"
+  cp kubeconfig "$HOME/.local/state/dljob/"
+  split dljob list
+  is "$status" 0
+  is "$err" "cluster: this machine"
+  DLJOB_HOME=$PWD split dljob list --local
+  is "$status" 0
+}
+
+@test "a server that cannot be reached" {
+  config 1 >kubeconfig
+  split dljob list --kubeconfig kubeconfig -q
+  is "$status" 1
+  has "$err" "dljob list: cannot list"
+  has "$err" "http://127.0.0.1:1 cannot be reached: "
+  has "$err" "is the server running, and is this the right context?"
+  is "$(wc -l <stderr)" 1
+  mkdir here
+  cp kubeconfig here/
+  DLJOB_HOME=here split dljob get x --local -q
+  is "$status" 1
+  has "$err" "start the cluster on this machine with 'dljob local up'"
+}
+
+@test "a certificate that is not trusted" {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 \
+    -subj /CN=other 2>/dev/null
+  cat key.pem cert.pem >both.pem
+  answers
+  serve both.pem
+  split dljob list -q
+  is "$status" 1
+  has "$err" "the certificate of https://127.0.0.1:$(cat port) is not accepted"
+  has "$err" "does the certificate-authority of context here belong to this server?"
+}
+
+@test "a credential plugin that fails" {
+  config 1 >kubeconfig
+  cat >>kubeconfig <<'YAML'
+users:
+- name: u
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, interactiveMode: Never}}
+YAML
+  sed -i 's/cluster: k, /&user: u, /' kubeconfig
+  printf '#!/bin/sh\necho please log in >&2\nexit 1\n' >login
+  chmod +x login
+  split dljob list --kubeconfig kubeconfig -q
+  is "$status" 1
+  has "$err" "please log in"
+}
+
+@test "401, 403, 5xx, and kinds that the server does not know" {
+  refusal='{"kind": "Status", "message": "tfjobs is forbidden: User \"me\" cannot list"}'
+  answers "GET $tfjobs 403 $refusal"
+  serve
+  split dljob list -q
+  is "$status" 1
+  is "$err" "dljob list: cannot list TfJob.mlkube.io: not allowed: tfjobs is forbidden: User \"me\" cannot list"
+  # What may be seen is shown.
+  answers "GET $tfjobs 403 $refusal" "GET /apis/elasticdeeplearning.ai/ 200 []"
+  split dljob list -q
+  is "$status" 1
+  has "$err" "not allowed"
+  answers "GET $tfjobs 401 {}"
+  split dljob list -q tfjob.mlkube.io
+  has "$err" "does not accept the credentials of context here (401)"
+  answers "GET $tfjobs 503 {\"kind\":\"Status\",\"message\":\"etcd\"}"
+  split dljob list -q tfjob.mlkube.io
+  is "$err" "dljob list: cannot list TfJob.mlkube.io: the server answered 503: etcd"
+  answers
+  split dljob list -q
+  is "$err" "dljob list: the cluster knows none of the kinds: 'dl-operator install-crds' tells it, or 'dljob crds | \
+kubectl apply -f -'"
+  split dljob list -q aitj
+  is "$err" "dljob list: the cluster does not know AITrainingJob: 'dl-operator install-crds' tells it, or 'dljob crds \
+AITrainingJob.elasticdeeplearning.ai | kubectl apply -f -'"
+}
+
+@test "list: newest first, by state, by kind, as objects" {
+  new=$(job new Failed 'worker-1 failed' | jq -c '.metadata.creationTimestamp = "2021-01-01T00:00:00Z"')
+  answers "GET $tfjobs 200 [$(job old Running 'all run'),$new]" \
+    "GET /apis/mlkube.io/v1beta1/tfjobs 200 [$(job old Running x)]"
+  serve
+  split dljob list -q
+  is "$(awk '{ print $1, $2, $3 }' stdout | paste -s -d ';')" \
+    "NAME KIND STATE;new TfJob.mlkube.io Failed;old TfJob.mlkube.io Running"
+  has "$out" "worker-1 failed"
+  is "$(dljob list -q --state failed -o name)" "TfJob.mlkube.io/new"
+  is "$(dljob list -o json | jq -c '[.items[].metadata.name]')" '["new","old"]'
+  is "$(dljob list -o yaml | grep -c '^kind: TfJob')" 2
+  has "$(dljob list -A -q)" "NAMESPACE"
+  has "$(cat requests)" "GET /apis/mlkube.io/v1beta1/tfjobs?"
+  dljob list -q -l 'a=b,c!=d'
+  has "$(last GET)" "labelSelector=a%3Db%2Cc%21%3Dd"
+  for wrong in "-o table2" "--state Odd" "-w -o json" "-n A/B"; do
+    # shellcheck disable=SC2086 # words
+    split dljob list -q $wrong
+    is "$status" 2
+  done
+  split dljob list frob -q
+  is "$status" 2
+  is "$err" "dljob list: there is no kind 'frob'; see 'dljob kinds'"
+}
+
+@test "a list that comes in pages" {
+  page=$(jq -n -c --argjson j "$(job one Running x)" \
+    '{metadata: {resourceVersion: "7", continue: "next"}, items: [$j]}')
+  answers "GET $tfjobs?limit=500&continue=next 200 [$(job two Running x)]" "GET $tfjobs 200 $page"
+  serve
+  is "$(dljob list -o name | sort | paste -s -d ' ')" "TfJob.mlkube.io/one TfJob.mlkube.io/two"
+}
+
+@test "names: nearly right, of several kinds, impossible" {
+  ai='{"apiVersion":"elasticdeeplearning.ai/v1","kind":"AITrainingJob","metadata":{"name":"demo","namespace":"ml"}}'
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "GET $tfjobs? 200 [$(job demo Running x)]" \
+    "GET /apis/elasticdeeplearning.ai/v1/namespaces/ml/aitrainingjobs/demo 200 $ai"
+  serve
+  split dljob get demo -q
+  is "$status" 2
+  is "$err" "dljob get: there are several jobs demo: say AITrainingJob.elasticdeeplearning.ai/demo or \
+TfJob.mlkube.io/demo"
+  split dljob get deno -q
+  is "$status" 1
+  is "$err" "dljob get: there is no job deno in namespace ml; did you mean demo?"
+  split dljob get mnist -q
+  is "$err" "dljob get: there is no job mnist in namespace ml; 'dljob list -A' shows all jobs"
+  split dljob get "../demo" -q
+  is "$status" 2
+  for name in "a/../b" "tfjob.mlkube.io/A" "" ".." "x y"; do
+    split dljob get "$name" -q
+    is "$status" 2
+  done
+  is "$(dljob get tfjob.mlkube.io/demo -o json | jq -r .metadata.uid)" u-demo
+}
+
+@test "get: the tree" {
+  pod='{"metadata":{"name":"p0","uid":"1","labels":{"dl-operator.mpba.fbk.eu/uid":"u-demo",
+    "dl-operator.mpba.fbk.eu/role":"worker","dl-operator.mpba.fbk.eu/index":"1"}},"spec":{"nodeName":"n7"},
+    "status":{"phase":"Failed","containerStatuses":[{"name":"tensorflow","state":{"terminated":{"exitCode":3}}}]}}'
+  answers "GET $tfjobs/demo 200 $(job demo Running 'waits for worker-1')" \
+    "GET /api/v1/namespaces/ml/pods 200 [$(jq -c . <<<"$pod")]" "GET /api/v1/namespaces/ml/events 200 []"
+  serve
+  split dljob get demo -q
+  is "$status" 0
+  has "$out" "Running: waits for worker-1"
+  [[ $out =~ worker-1\ +Failed\ +0\ +3\ +n7\ +p0 ]]
+  has "$(grep pods requests)" "labelSelector=dl-operator.mpba.fbk.eu%2Fuid%3Du-demo"
+}
+
+@test "wait: exit codes" {
+  answers "GET $tfjobs/demo 200 $(job demo Succeeded 'master-0 completed')" \
+    "GET $tfjobs? 200 [$(job demo Succeeded 'master-0 completed')]"
+  serve
+  split dljob wait demo -q
+  is "$status" 0
+  is "$out" "demo Succeeded: master-0 completed"
+  answers "GET $tfjobs/demo 200 $(job demo Failed 'worker-1 failed')" \
+    "GET $tfjobs? 200 [$(job demo Failed 'worker-1 failed')]"
+  split dljob wait demo -q --for succeeded
+  is "$status" 1
+  is "$out" "demo Failed: worker-1 failed"
+  split dljob wait demo -q --for deleted --timeout 100ms
+  is "$status" 124
+  is "$err" "dljob wait: timed out: demo Failed: worker-1 failed"
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "GET $tfjobs?watch=true 403 {}" \
+    "GET $tfjobs? 200 [$(job demo Running x)]"
+  split dljob wait demo -q --for running
+  is "$status" 0
+  split dljob wait demo -q
+  is "$status" 1
+  has "$err" "cannot watch the job: not allowed"
+  split dljob wait demo --for ever
+  is "$status" 2
+}
+
+@test "submit: checked as validate does, nothing is sent if anything is wrong" {
+  answers "POST $tfjobs 201 $(job demo '' '')"
+  serve
+  tfjob good 1 >good.yaml
+  tfjob bad -1 >bad.yaml
+  split dljob submit -q good.yaml bad.yaml
+  is "$status" 2
+  has "$err" "bad.yaml:10:5: error: spec.replicaSpecs[1].replicas: must be 0 to 100000, found -1"
+  has "$err" "dljob submit: nothing was sent: there is an error"
+  [ ! -e requests ]
+  split dljob submit -q good.yaml
+  is "$status" 0
+  is "$out" "TfJob.mlkube.io/demo created"
+  [[ $(last POST) == "POST $tfjobs {"*'"name":"good"'* ]]
+  split dljob submit -q good.yaml --name
+  is "$status" 2
+  split dljob submit -q - <good.yaml
+  is "$status" 0
+  split dljob submit -q none.yaml
+  is "$status" 2
+}
+
+@test "submit: changes on the way, another name, a dry run" {
+  tfjob demo 1 >job.yaml
+  split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs[1].replicas=3' --set spec.policy.cleanPods=None \
+    --env LR=0.1 --suffix b
+  is "$status" 0
+  yaml_to_json <stdout >sent.json
+  is "$(jq -c '.[0] | [.metadata.name, .spec.replicaSpecs[1].replicas, .spec.policy.cleanPods,
+    ([.. | .env? | select(.) | .[0].value] | unique)]' sent.json)" '["demo-b",3,"None",["0.1"]]'
+  split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs[9].replicas=3'
+  is "$status" 2
+  has "$err" "--set spec.replicaSpecs[9].replicas=3: spec.replicaSpecs has 2 items, from [0] on: there is no [9]"
+  # A change is checked like the rest.
+  split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs[1].replicas=x'
+  is "$status" 2
+  has "$err" "spec.replicaSpecs[1].replicas"
+  split dljob submit --dry-run job.yaml job.yaml --name x
+  is "$status" 2
+  has "$err" "--name is for one job; there are 2"
+}
+
+@test "submit: what is there already, what the job needs, what is not allowed" {
+  answers "POST $tfjobs 409 {\"kind\":\"Status\",\"reason\":\"AlreadyExists\"}" \
+    "POST /api/v1/namespaces/ml/configmaps 201 {}"
+  serve
+  {
+    tfjob demo 1
+    printf -- '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n'
+    printf -- '---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n'
+  } >job.yaml
+  split dljob submit -q job.yaml
+  is "$status" 1
+  is "$out" "ConfigMap/c created"
+  has "$err" "job.yaml:18:1: note: Deployment of apps/v1 is no job: skipped"
+  has "$err" "TfJob.mlkube.io/demo exists already; 'dljob rerun demo' runs it again"
+  tfjob demo 1 | sed 's/name: demo/&\n  namespace: other/' >other.yaml
+  split dljob submit -q -n ml other.yaml
+  is "$status" 2
+  has "$err" "demo is in namespace other, not in ml"
+  split dljob submit -q other.yaml
+  has "$err" "the cluster does not know TfJob.mlkube.io"
+}
+
+@test "rerun: a new job of the old one, and only once that has ended" {
+  answers "GET $tfjobs/demo 200 $(job demo Failed x)" "POST $tfjobs 201 $(job demo-2 '' '')" \
+    "GET $tfjobs/runs 200 $(job runs Running x)"
+  serve
+  split dljob rerun demo -q --env A=b
+  is "$status" 0
+  is "$out" "TfJob.mlkube.io/demo-2 created"
+  sent=$(last POST | sed 's/^[^{]*//')
+  is "$(jq -c '[.metadata, has("status")]' <<<"$sent")" \
+    '[{"name":"demo-2","namespace":"ml","annotations":{"keep":"this"}},false]'
+  has "$sent" '{"name":"A","value":"b"}'
+  dljob rerun demo -q --name again
+  has "$(last POST)" '"name":"again"'
+  split dljob rerun runs -q
+  is "$status" 1
+  is "$err" "dljob rerun: runs has not ended (Running); with --force it runs a second time beside the first"
+  dljob rerun runs -q --force
+  # Nothing is deleted for one that would be invalid.
+  split dljob rerun demo -q --replace --set 'spec.replicaSpecs[1].replicas=-1'
+  is "$status" 2
+  has "$err" "demo would be invalid: spec.replicaSpecs[1].replicas: must be 0 to 100000, found -1"
+  is "$(grep -c ^DELETE requests || true)" 0
+}
+
+@test "rerun: the next free number" {
+  answers "GET $tfjobs/demo-2 200 $(job demo-2 Failed x)" "POST $tfjobs 409 {}"
+  serve
+  split dljob rerun demo-2 -q
+  is "$status" 1
+  is "$err" "dljob rerun: demo-3 to demo-102 exist already; --name gives it another one"
+  sed -n 's/^POST.*"name":"\(demo-[0-9]*\)".*/\1/p' requests >names
+  is "$(head -n 3 names | paste -s -d ' ')" "demo-3 demo-4 demo-5"
+}
+
+@test "scale: the kind's own field, its limits, and who cannot" {
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "PATCH $tfjobs/demo 200 {}" \
+    "GET $tfjobs/ended 200 $(job ended Failed x)"
+  serve
+  split dljob scale demo worker=4 -q
+  is "$status" 0
+  is "$out" "demo: worker from 2 to 4 replicas; the whole job starts again, not counted"
+  is "$(last PATCH)" "PATCH $tfjobs/demo [{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":\"5\"},\
+{\"op\":\"add\",\"path\":\"/spec/replicaSpecs/1/replicas\",\"value\":4}]"
+  split dljob scale demo MASTER=2 -q
+  is "$status" 2
+  is "$err" "dljob scale: demo cannot be scaled so: spec.replicaSpecs[0].replicas: there is exactly one MASTER"
+  split dljob scale demo ps=2 -q
+  is "$err" "dljob scale: demo has no role ps; it has master, worker"
+  split dljob scale ended worker=1 -q
+  is "$status" 1
+  is "$err" "dljob scale: ended has ended (Failed); 'dljob rerun ended' runs it again"
+  for wrong in worker worker= worker=x worker=-1 =3 worker=100001; do
+    split dljob scale demo "$wrong" -q
+    is "$status" 2
+  done
+}
+
+@test "suspend and resume: the policy, or the annotation of kinds whose spec is a list" {
+  mx=/apis/mpba.fbk.eu/v1/namespaces/ml/mxjobs/lin
+  list=$(yaml_to_json <"$root/examples/mpba-mxjob/policy.yaml" | jq -c '.[0]')
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "PATCH $tfjobs/demo 200 {}" "GET $mx 200 $list" \
+    "PATCH $mx 200 {}"
+  serve
+  split dljob suspend demo -q
+  is "$status" 0
+  is "$(last PATCH)" "PATCH $tfjobs/demo {\"spec\":{\"policy\":{\"suspend\":true}}}"
+  split dljob resume demo -q
+  is "$out" "demo is not suspended already"
+  dljob suspend lin -q
+  before=$(jq -r '.metadata.annotations["dl-operator.mpba.fbk.eu/policy"]' <<<"$list" | yaml_to_json | jq -S -c '.[0]')
+  is "$(last PATCH | sed 's/^[^{]*//' | jq -r '.metadata.annotations["dl-operator.mpba.fbk.eu/policy"]' |
+    jq -S -c 'del(.suspend)')" "$before"
+  has "$(last PATCH)" '\"suspend\":true'
+}
+
+@test "delete: with a precondition, by file, all, and what is not there" {
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "DELETE $tfjobs/demo 200 {}" "GET $tfjobs? 200 []"
+  serve
+  split dljob delete demo -q
+  is "$status" 0
+  is "$out" "demo was deleted"
+  has "$(last DELETE)" '"propagationPolicy":"Background","preconditions":{"uid":"u-demo"}'
+  tfjob demo 1 >job.yaml
+  split dljob delete -q --no-wait -f job.yaml
+  is "$out" "demo is being deleted"
+  split dljob delete -q none demo
+  is "$status" 1
+  is "$out" "demo was deleted"
+  split dljob delete -q --all
+  is "$out" "there are no jobs in namespace ml"
+  split dljob delete -q
+  is "$status" 2
+}
+
+# log_of POD LINES…: an answer to the log of that pod; lines are SECOND:TEXT.
+log_of() {
+  local pod=$1 text=
+  shift
+  for line; do text+="2026-01-02T03:04:${line%%:*}Z ${line#*:}"$'\n'; done
+  echo "GET /api/v1/namespaces/ml/pods/$pod/log 200 $(jq -n -c --arg t "$text" '$t')"
+}
+
+pod_of() { # pod_of NAME ROLE INDEX
+  jq -n -c --arg n "$1" --arg r "$2" --arg i "$3" '{metadata: {name: $n, uid: $n, labels: {
+    "dl-operator.mpba.fbk.eu/uid": "u-demo", "dl-operator.mpba.fbk.eu/role": $r, "dl-operator.mpba.fbk.eu/index": $i}},
+    status: {phase: "Running", containerStatuses: [{name: "tensorflow", restartCount: 0, state: {terminated: {}}},
+      {name: "mesh", restartCount: 0, state: {running: {}}}]}}'
+}
+
+@test "logs: all replicas in the order of time" {
+  pods="[$(pod_of m master 0),$(pod_of w0 worker 0),$(pod_of w1 worker 1)]"
+  answers "GET $tfjobs/demo 200 $(job demo Succeeded x)" "$(log_of m 01:one 04:four)" \
+    "$(log_of w0 02.5:two 03:three)" "$(log_of w1 '02.25:before two' 05:five)" \
+    "GET /api/v1/namespaces/ml/pods 200 $pods" \
+    "GET $tfjobs?watch=true 200 \"\"" "GET $tfjobs? 200 [$(job demo Succeeded x)]"
+  serve
+  split dljob logs demo -q
+  is "$status" 0
+  is "$out" "master-0 | one
+worker-1 | before two
+worker-0 | two
+worker-0 | three
+master-0 | four
+worker-1 | five"
+  # Only what counts, unless it is asked for.
+  is "$(grep -c container=mesh requests || true)" 0
+  split dljob logs demo -q --role worker --index 1 --timestamps --tail 3 --since 2m
+  is "$out" "worker-1 | 2026-01-02T03:04:02.25Z before two
+worker-1 | 2026-01-02T03:04:05Z five"
+  has "$(last GET)" "timestamps=true&container=tensorflow&sinceSeconds=120&tailLines=3"
+  is "$(dljob logs demo -o json --role master | jq -c . | head -n 1)" \
+    '{"time":"2026-01-02T03:04:01Z","role":"master","index":0,"pod":"m","container":"tensorflow","text":"one"}'
+  split dljob logs demo -q --role worker -c '*'
+  has "$out" "worker-1/mesh"
+  # The job has ended: so does following it.
+  split dljob logs demo -q -f --role master
+  is "$status" 0
+  is "$out" "master-0 | one
+master-0 | four"
+  split dljob logs demo -q --previous
+  is "$status" 1
+  has "$err" "where your cluster's log agent keeps it"
+  split dljob logs demo -q --role ps
+  is "$status" 1
+  is "$err" "dljob logs: no replica of demo that fits has a log; 'dljob get demo' shows them"
+}
+
+@test "logs: none yet, none any more, one that cannot be read" {
+  answers "GET $tfjobs/demo 200 $(job demo Pending 'waits for a GPU')" "GET /api/v1/namespaces/ml/pods 200 []" \
+    "GET $tfjobs/ended 200 $(job ended Succeeded x)"
+  serve
+  split dljob logs demo -q
+  is "$status" 1
+  is "$err" "dljob logs: no replica of demo has a log yet: waits for a GPU; -f waits for them"
+  split dljob logs ended -q
+  has "$err" "ended has ended and its pods are gone, and their logs with them; 'cleanPods: None' in the"
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "$(log_of m 01:one)" \
+    "GET /api/v1/namespaces/ml/pods/w0/log 500 {\"kind\":\"Status\",\"message\":\"no route to node\"}" \
+    "GET /api/v1/namespaces/ml/pods 200 [$(pod_of m master 0),$(pod_of w0 worker 0)]"
+  split dljob logs demo -q
+  is "$status" 1
+  is "$out" "master-0 | one"
+  is "$err" "dljob logs: worker-0: its log cannot be read: no route to node"
+}
+
+@test "Ctrl-C ends what waits, with 130" {
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "GET $tfjobs? 200 [$(job demo Running x)]"
+  serve
+  "$DLJOB" wait demo -q >out 2>&1 3>&- &
+  echo $! >wait.pid
+  eventually 60 grep -q 'watch=true' requests
+  kill -INT "$(cat wait.pid)"
+  status=0
+  wait "$(cat wait.pid)" || status=$?
+  is "$status" 130
+}
