@@ -64,6 +64,27 @@ kept() {
   kubectl -n "$ns" delete dljobs --all --wait=false
 }
 
+@test "dljob logs: all replicas, over a restart, until the job has ended" {
+  # shellcheck disable=SC2016 # for the containers
+  tfjob talk 1 "  policy: {cleanPods: None, restart: {backoff: {initialSeconds: 0}}}" | yaml_to_json | jq '.[0]' |
+    in_containers 'echo "$HOSTNAME begins"; case $TF_CONFIG in *worker\",\"index*) sleep 1 ;; *) sleep 6 ;; esac
+      case $HOSTNAME in *worker*) [ -e /tmp/x ] || { echo fails >&2; exit 137; } ;; esac; echo ends' >job.json
+  create job.json
+  split timeout 180 "$DLJOB" logs -q -n "$ns" -f talk
+  is "$status" 0
+  is "$(grep -c 'master-0 | .* begins' stdout)" 1
+  is "$(tail -n 1 stdout)" "master-0 | ends"
+  # The first run and the one after the restart.
+  [ "$(grep -c 'worker-0 | .* begins' stdout)" -ge 2 ]
+  [ "$(grep -c 'worker-0 | fails' stdout)" -ge 2 ]
+  # Afterwards the last run of each is there.
+  is "$(dljob logs -q -n "$ns" talk --role master --tail 1)" "master-0 | ends"
+  is "$(dljob logs -n "$ns" talk --role master --tail 1 -o json | jq -r .text)" ends
+  split dljob logs -q -n "$ns" talk --previous
+  is "$status" 1
+  kubectl -n "$ns" delete dljobs --all --wait=false
+}
+
 pods_are() { # pods_are LABELS NAMES
   is "$(kubectl -n "$ns" get pods -l "$1" -o name | paste -s -d ' ')" "$2"
 }
