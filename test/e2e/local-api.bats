@@ -254,6 +254,26 @@ PY
   stop_api
 }
 
+readers() { /usr/bin/python3 "$BATS_TEST_DIRNAME/local_api_readers.py" api "$1"; }
+as_many_as_ever() { is "$(readers many)" "192 429 TooManyRequests"; }
+
+@test "who does not read a watch is cut off, and costs little" {
+  start_api
+  got=$(readers slow)
+  [ "$got" -lt 16000000 ]
+  is "$(code "$(api /version)")" 200
+  stop_api
+}
+
+@test "there are so many watches and no more; the others are served still" {
+  start_api
+  as_many_as_ever
+  is "$(code "$(api /version)")" 200
+  # Those who went make room.
+  eventually 60 as_many_as_ever
+  stop_api
+}
+
 # pods_are N, and phase_is PHASE of the job `one`
 pods_are() { is "$(body "$(api /api/v1/pods)" | jq '.items | length')" "$1"; }
 phase_is() {

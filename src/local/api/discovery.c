@@ -170,6 +170,7 @@ static void put_group(struct buf *b, const struct store *s, const struct store_t
 	const struct store_type *first = next_version(s, t, NULL);
 	const char *comma = "";
 
+	ASSERT(first);
 	put_text(b, "name", t->group);
 	put(b, ",\"versions\":[");
 	for (const struct store_type *v = first; v; v = next_version(s, t, v), comma = ",") {

@@ -86,7 +86,7 @@ static bool version(struct routing *r, uint64_t *ret)
 static bool list_versions(struct routing *r)
 {
 	struct str match = uri_value(&r->query, "resourceVersionMatch");
-	uint64_t v;
+	uint64_t v = 0;
 
 	if (!version(r, &v))
 		return false;

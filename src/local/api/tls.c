@@ -36,7 +36,7 @@ static int new_key(gnutls_x509_privkey_t *ret)
 /* What both have in common. */
 static int new_cert(gnutls_x509_crt_t *ret, gnutls_x509_privkey_t key, const char *name, msec now)
 {
-	unsigned char serial[SERIAL_BYTES], id[20];
+	unsigned char serial[SERIAL_BYTES] = { 0 }, id[20];
 	size_t id_n = sizeof(id);
 	time_t from = (time_t)(now / 1000) - DAY;
 	int rc = gnutls_x509_crt_init(ret);
