@@ -40,7 +40,8 @@ static void every_reason_is_told_at_once(void **state)
 /* The machine that runs pods by itself ends what it can never run: no policy helps. */
 static void what_can_never_run_fails_the_job(void **state)
 {
-	static const char *const reasons[] = { "NeverFits", "CannotRun" };
+	static const char *const reasons[] = { "NeverFits", "CreateContainerConfigError", "CreateContainerError",
+		                               "InvalidImageName", "HostPortConflict" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {

@@ -25,8 +25,7 @@ static bool is_disruption(const struct pod *pod)
 /* Whoever runs pods has looked at this one, and it can never run there: only another manifest helps. A kubelet keeps
    such a pod waiting (creating.c); the machine that runs them by itself ends it. */
 static const char *const hopeless_reasons[] = {
-	"NeverFits",
-	"CannotRun",
+	"NeverFits", "CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "HostPortConflict",
 };
 
 static bool is_hopeless(const struct pod *pod)
