@@ -100,7 +100,8 @@ void fit_jobs(const struct amount *machine, struct fit_job *jobs, size_t n, stru
 
 		j->verdict = FIT_ADMITTED;
 		j->reason = STR_NONE;
-		if (j->admitted)
+		/* Who wants nothing takes nothing from those before. */
+		if (j->admitted || (j->wants.cpu <= 0 && j->wants.memory <= 0 && j->wants.gpus <= 0))
 			continue;
 		if (lacks != PARTS) {
 			j->verdict = FIT_NEVER;

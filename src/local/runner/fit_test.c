@@ -72,12 +72,13 @@ static void test_admitted_stays(void **state)
 /* Who wants nothing gets it, though nothing is free. */
 static void test_wants_nothing(void **state)
 {
-	struct fit_job jobs[] = { job("all", 4000, 8 * GIB, 2), job("modest", 0, 0, 0) };
+	struct fit_job jobs[] = { job("all", 4000, 8 * GIB, 2), job("waits", 0, 0, 1), job("modest", 0, 0, 0) };
 
 	(void)state;
 	fit_jobs(&machine, jobs, ARRAY_LEN(jobs), &arena);
 	expect(&jobs[0], FIT_ADMITTED, "");
-	expect(&jobs[1], FIT_ADMITTED, "");
+	expect(&jobs[1], FIT_WAITS, "waits for 1 GPU, none free");
+	expect(&jobs[2], FIT_ADMITTED, "");
 }
 
 static void test_numbers_that_are_too_large(void **state)
