@@ -57,21 +57,31 @@ static bool replace(const char *folder, const char *name, struct str text, struc
 	return (well && rename(new, path) == 0) || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-bool pod_stop(const char *folder, int64_t grace, struct err *e)
+static bool stop(const char *folder, int64_t grace, const char *why, struct err *e)
 {
 	struct arena a = ARENA_INIT;
+	long long seconds = grace < 0 ? -1 : (grace + 999) / 1000;
 	enum pod_found found;
 	pid_t pid;
 	bool well;
 
 	/* The parent reads it when it hears the signal, or before it can hear one. */
-	well = replace(folder, "grace",
-	               grace < 0 ? STR("-1") : arena_printf(&a, "%lld", (long long)((grace + 999) / 1000)), &a, e) &&
+	well = replace(folder, "grace", arena_printf(&a, "%lld%s", seconds, why), &a, e) &&
 	       pod_find(folder, &found, &pid, e);
 	if (well && found == POD_FOUND_ALIVE)
 		kill(pid, SIGTERM);
 	arena_release(&a);
 	return well;
+}
+
+bool pod_stop(const char *folder, int64_t grace, struct err *e)
+{
+	return stop(folder, grace, "", e);
+}
+
+bool pod_shut_down(const char *folder, int64_t grace, struct err *e)
+{
+	return stop(folder, grace, " shutdown", e);
 }
 
 bool pod_kill(const char *folder, struct err *e)
@@ -136,6 +146,10 @@ static void mark_dead(struct pod_state *s, msec now)
 		c->ready = c->started = false;
 		c->ready_since = now;
 		c->pid = c->pid_start = 0;
+	}
+	if (!same_boot(s) && !s->reason.n) {
+		s->reason = STR("NodeShutdown");
+		s->message = STR("The machine was started anew while the pod ran");
 	}
 	s->life = POD_ENDED;
 	s->failed = true;

@@ -84,6 +84,7 @@ struct pod {
 	bool initialized; /* the init containers have done their work */
 	bool stopping;    /* somebody said so */
 	bool draining;    /* nothing is started any more */
+	bool shutdown;    /* somebody said that the node goes, and it was not yet decided what that means */
 	msec stop_at;     /* when everything is killed */
 	msec began;
 	bool dirty;
@@ -143,6 +144,8 @@ bool run_is_over(const struct pod *p);
 
 /* --- stop.c */
 void stop_begin(struct pod *p, int64_t grace);
+/* After a look at all containers, before any of them is stopped: does the node's end come before their own? */
+void stop_judge_shutdown(struct pod *p);
 void stop_step(struct pod *p, msec now);
 /* One container: its hook, SIGTERM, and SIGKILL at KILL_AT. */
 void stop_container(struct container *c, msec kill_at);

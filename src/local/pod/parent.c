@@ -85,6 +85,7 @@ static void pod_step(void *cookie)
 	pod_reap_children(p);
 	for (size_t i = 0; i < p->spec.containers.n; i++)
 		container_step(&p->containers[i], now);
+	stop_judge_shutdown(p);
 	check_deadline(p, now);
 	if (!p->draining)
 		run_step(p, now);
@@ -107,12 +108,13 @@ static void pod_step(void *cookie)
 static int64_t asked_grace(struct pod *p, bool *ret_asked)
 {
 	struct arena a = ARENA_INIT;
-	struct str text;
+	struct str text, word = STR_NONE;
 	int64_t seconds = -1;
 
 	*ret_asked = file_read(&text, "grace", &a, NULL) == FILE_READ;
-	if (*ret_asked && !str_int(str_trim(text), &seconds))
+	if (*ret_asked && (!str_next(&text, ' ', &word) || !str_int(str_trim(word), &seconds)))
 		seconds = -1;
+	p->shutdown |= *ret_asked && !p->stopping && str_eqc(str_trim(text), "shutdown");
 	arena_release(&a);
 	return seconds >= 0 && seconds < INT32_MAX ? SECONDS(seconds) : p->spec.grace;
 }

@@ -12,7 +12,8 @@
  *   FOLDER/hosts        if it is there, bind-mounted as /etc/hosts; may be rewritten in place at any time
  *   FOLDER/resolv.conf  the same for /etc/resolv.conf
  *   FOLDER/volumes/NAME/   emptyDir, configMap, secret and downwardAPI volumes
- *   FOLDER/grace        seconds, in place of the spec's grace period; read at each SIGTERM (pod_stop() writes it)
+ *   FOLDER/grace        seconds, in place of the spec's grace period; read at each SIGTERM (pod_stop() writes it);
+ *                       behind them `shutdown` if it is the machine that ends (pod_shut_down())
  *
  * SIGTERM to the parent: stop all (SIGTERM to each container, SIGKILL after `grace`), write the last state, exit 0.
  * A further SIGTERM can only shorten the time. SIGKILL of the parent ends everything: it is init of the pod's PID
@@ -239,11 +240,15 @@ enum pod_found {
 bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct err *e);
 /* SIGTERM to the parent, with GRACE milliseconds (-1: the spec's). Well if there is none any more. */
 bool pod_stop(const char *folder, int64_t grace, struct err *e);
+/* The same, because the node goes and not for the pod's sake: unless its containers have ended by themselves by then,
+   it has failed, with the reason NodeShutdown, whatever they make of SIGTERM. */
+bool pod_shut_down(const char *folder, int64_t grace, struct err *e);
 /* SIGKILL to the first process of each container that runs, as if the machine had taken it: the pod's policy decides
    what follows. For tries. False, with *E, if none runs. */
 bool pod_kill(const char *folder, struct err *e);
 /* Kills what is left of a pod whose parent died (or lives: it is killed first), removes its cgroups, and writes the
-   last state: what ran has ended with 137. Well to call again. */
+   last state: what ran has ended with 137, and with the reason NodeShutdown if that was before the machine's own start.
+   Well to call again. */
 bool pod_reap(const char *folder, const struct clock *clock, struct err *e);
 
 #endif

@@ -52,6 +52,29 @@ void stop_begin(struct pod *p, int64_t grace)
 	pod_changed(p);
 }
 
+static bool has_ended(const struct container *c)
+{
+	return c->state->now.run == POD_TERMINATED &&
+	       !restart_wanted(c->pod->spec.restart, c->spec, c->state->now.exit_code);
+}
+
+void stop_judge_shutdown(struct pod *p)
+{
+	bool ended = true;
+
+	if (!p->shutdown)
+		return;
+	p->shutdown = false;
+	for (size_t i = 0; i < p->spec.containers.n; i++)
+		ended &= p->spec.containers.v[i].init || has_ended(&p->containers[i]);
+	if (ended || p->state.reason.n)
+		return;
+	p->state.failed = true;
+	p->state.reason = STR("NodeShutdown");
+	p->state.message = STR("Pod was terminated in response to imminent node shutdown.");
+	pod_changed(p);
+}
+
 void stop_step(struct pod *p, msec now)
 {
 	bool any = false;

@@ -55,6 +55,11 @@ static void stop_when_ready(struct testing_pod *t, int64_t grace)
 	assert_int_equal(t->state.life, POD_ENDED);
 }
 
+static bool has_ended(const struct pod_state *s)
+{
+	return s->life == POD_ENDED;
+}
+
 static void test_hook_first(void **state)
 {
 	struct testing_pod t;
@@ -154,6 +159,78 @@ static void test_told_twice(void **state)
 	assert_true(pod_stop(t.folder, 0, &e));
 	testing_pod_wait(&t);
 	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 137);
+	testing_pod_end(&t);
+}
+
+/* The node goes: whatever the pod makes of it, it was not at its end. */
+static void test_shut_down(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	testing_pod_needs_namespaces();
+	testing_pod_begin(&t);
+	add(&t, "main", "trap 'exit 0' TERM; touch /v/ready; while :; do sleep 0.01; done");
+	testing_pod_start(&t);
+	testing_pod_until(&t, is_ready);
+	assert_true(pod_shut_down(t.folder, -1, NULL));
+	testing_pod_wait(&t);
+	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 0);
+	assert_true(t.state.failed);
+	assert_str(t.state.reason, "NodeShutdown");
+	testing_pod_end(&t);
+}
+
+static bool main_ended(const struct pod_state *s)
+{
+	return s->containers.v[1].now.run == POD_TERMINATED;
+}
+
+/* Its containers had done their work: only the sidecar is late. */
+static void test_shut_down_too_late(void **state)
+{
+	struct testing_pod t;
+	struct pod_container *c;
+
+	(void)state;
+	testing_pod_begin(&t);
+	c = testing_pod_sh(&t, "side", "trap '' TERM; while :; do sleep 0.01; done");
+	c->init = c->sidecar = true;
+	testing_pod_sh(&t, "main", "true");
+	t.spec.grace = SECONDS(100000);
+	testing_pod_start(&t);
+	testing_pod_until(&t, main_ended);
+	assert_true(pod_shut_down(t.folder, 0, NULL));
+	testing_pod_wait(&t);
+	assert_false(t.state.failed);
+	assert_int_equal(t.state.reason.n, 0);
+	testing_pod_end(&t);
+}
+
+/* The machine was started anew meanwhile: its processes are nobody's fault. */
+static void test_another_boot(void **state)
+{
+	struct buf text = BUF_INIT(1 << 20);
+	struct testing_pod t;
+	int fd;
+
+	(void)state;
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main", "exec sleep 1000");
+	testing_pod_start(&t);
+	kill(t.pid, SIGKILL);
+	testing_pod_wait(&t);
+	t.state = (struct pod_state){ .life = POD_ALIVE, .pid = 1, .boot = STR("another"), .cgroup = t.spec.cgroup };
+	*vec_push(&t.arena, &t.state.containers) =
+		(struct pod_container_state){ .name = STR("main"), .now = { .run = POD_RUNNING } };
+	pod_state_write(&t.state, &text);
+	fd = open(arena_printf(&t.arena, "%s/state.json", t.folder).p, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_int_equal(write(fd, text.p, text.n), text.n);
+	close(fd);
+	assert_true(pod_reap(t.folder, &clock_wall, NULL));
+	buf_release(&text);
+	testing_pod_until(&t, has_ended);
+	assert_str(t.state.reason, "NodeShutdown");
 	testing_pod_end(&t);
 }
 
@@ -410,6 +487,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_told_early),
 		cmocka_unit_test(test_told_twice),
+		cmocka_unit_test(test_shut_down),
+		cmocka_unit_test(test_shut_down_too_late),
+		cmocka_unit_test(test_another_boot),
 		cmocka_unit_test(test_sidecar_fails),
 		cmocka_unit_test(test_no_namespaces),
 		cmocka_unit_test(test_group_of_its_own),

@@ -280,7 +280,21 @@ static void stop_all(struct lab *l)
 	lab_until(l, nothing_lives);
 	lab_until(l, a_ended);
 	CHECK(lab_said(l, "a", "status.phase", "Failed"));
+	/* Not its own doing. */
+	CHECK(lab_said(l, "a", "status.reason", "NodeShutdown"));
 	CHECK(lab_said(l, "b", "status.phase", "Pending"));
+}
+
+/* What somebody deleted ends for that, also while everything ends. */
+static void stop_all_and_one_deleted(struct lab *l)
+{
+	lab_pod(l, "a", lab_fmt(l, "trap '' TERM; touch %s; while :; do sleep 1; done", lab_path(l, "ready")), "",
+	        ",\"terminationGracePeriodSeconds\":3600");
+	lab_until(l, ready);
+	CHECK(lab_delete(l, "pods", "a", NULL) == 200);
+	runner_stop(l->runner, 0);
+	lab_until(l, nothing_lives);
+	CHECK(!lab_event(l, "a", "NodeShutdown"));
 }
 
 static void on_the_machines_network(struct lab *l)
@@ -374,6 +388,7 @@ SCENARIO(folder_is_hostile, NET_ROOT)
 SCENARIO(folder_is_hostile, NET_USER)
 SCENARIO(port_is_taken, NET_HOST)
 SCENARIO(stop_all, NET_HOST)
+SCENARIO(stop_all_and_one_deleted, NET_HOST)
 SCENARIO(on_the_machines_network, NET_ROOT)
 SCENARIO(says_what_happens, NET_HOST)
 SCENARIO(many, NET_ROOT)
@@ -403,6 +418,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_folder_is_hostile_NET_USER),
 		cmocka_unit_test(test_port_is_taken_NET_HOST),
 		cmocka_unit_test(test_stop_all_NET_HOST),
+		cmocka_unit_test(test_stop_all_and_one_deleted_NET_HOST),
 		cmocka_unit_test(test_on_the_machines_network_NET_ROOT),
 		cmocka_unit_test(test_says_what_happens_NET_HOST),
 		cmocka_unit_test(test_many_NET_ROOT),

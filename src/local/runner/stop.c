@@ -41,15 +41,23 @@ static int64_t time_left(const struct runner *r, const struct run_pod *p, msec n
 	return left;
 }
 
+/* A pod that ends with us for no reason of its own; those of one job that is over end for good. */
+static bool is_shutdown(const struct runner *r, const struct run_pod *p)
+{
+	return r->stopping && !r->c.tied && !p->gone && !pods_is_deleting(p);
+}
+
 static void ask(struct runner *r, struct run_pod *p, int64_t left)
 {
 	struct err e = ERR_INIT;
+	bool well;
 
 	if (!p->stop_asked)
 		event_say(r, p, EVENT_NORMAL, "Killing", STR_NONE, "Stopping the pod, %lld s at most",
 		          (long long)((left + 999) / 1000));
 	p->stop_asked = true;
-	if (pod_stop(p->folder, left, &e))
+	well = is_shutdown(r, p) ? pod_shut_down(p->folder, left, &e) : pod_stop(p->folder, left, &e);
+	if (well)
 		return;
 	log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
 	err_release(&e);
