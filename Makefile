@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/local/linear.yaml
 
-.PHONY: all help run test test-cluster bench bench-cluster
+.PHONY: all help run test test-frameworks test-cluster bench bench-cluster
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
 .PHONY: fuzz coverage soak soak-cluster lint format install uninstall clean
 
@@ -24,11 +24,14 @@ example-paddle: all ## the same with PaddlePaddle
 example-pytorch: all ## the same with PyTorch
 # Status 77 is a skip: the framework cannot be had here.
 example-mxnet example-tensorflow example-paddle example-pytorch: example-%:
-	@DLJOB=$(BUILD)/dljob scripts/example.sh $* || [ $$? = 77 ]
+	@DLJOB=$${DLJOB:-$(BUILD)/dljob} scripts/example.sh $* || [ $$? = 77 ]
 
 test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
+
+test-frameworks: all ## MXNet and TensorFlow on this machine (DL_REQUIRE=1: no skipping)
+	@bats --timing test/frameworks
 
 test-cluster: all ## tests on a real Kubernetes, started for them (the first time builds it; all of it as root)
 	@scripts/test-cluster.sh

@@ -107,3 +107,37 @@ const char *time_format(msec t, char buf[static TIME_TEXT])
 	         (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
 	return buf;
 }
+
+static const char *two(char buf[static AGE_TEXT], long long a, char unit_a, long long b, char unit_b)
+{
+	if (b)
+		snprintf(buf, AGE_TEXT, "%lld%c%lld%c", a, unit_a, b, unit_b);
+	else
+		snprintf(buf, AGE_TEXT, "%lld%c", a, unit_a);
+	return buf;
+}
+
+const char *age_format(msec since, char buf[static AGE_TEXT])
+{
+	long long s = since / 1000, m = s / 60, h = m / 60, d = h / 24;
+
+	if (since <= -2000)
+		return "<invalid>";
+	if (s < 120)
+		return two(buf, MAX(s, 0LL), 's', 0, 0);
+	if (m < 10)
+		return two(buf, m, 'm', s % 60, 's');
+	if (m < 180)
+		return two(buf, m, 'm', 0, 0);
+	if (h < 8)
+		return two(buf, h, 'h', m % 60, 'm');
+	if (h < 48)
+		return two(buf, h, 'h', 0, 0);
+	if (d < 8)
+		return two(buf, d, 'd', h % 24, 'h');
+	if (d < 730)
+		return two(buf, d, 'd', 0, 0);
+	if (d < 8LL * 365)
+		return two(buf, d / 365, 'y', d % 365, 'd');
+	return two(buf, d / 365, 'y', 0, 0);
+}

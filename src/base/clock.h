@@ -7,8 +7,8 @@
 
 typedef int64_t msec;
 
-#define SECONDS(n) ((msec)(n) * 1000)
-#define MINUTES(n) ((msec)(n) * 60000)
+#define SECONDS(n) ((msec)(n)*1000)
+#define MINUTES(n) ((msec)(n)*60000)
 /* "No time at all": later than everything. */
 #define NEVER INT64_MAX
 
@@ -33,5 +33,9 @@ enum { TIME_TEXT = 32 };
 /* Kubernetes' form, whole seconds. Times outside of the years 0 to 9999, which it cannot say, are
    written as the nearest one. Returns BUF. */
 const char *time_format(msec t, char buf[static TIME_TEXT]);
+
+enum { AGE_TEXT = 32 };
+/* How long ago something was, as kubectl says it: 90s, 5m3s, 4h, 2d3h. Returns BUF, or a literal. */
+const char *age_format(msec since, char buf[static AGE_TEXT]);
 
 #endif

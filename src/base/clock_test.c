@@ -128,11 +128,42 @@ static void test_clock(void **state)
 	assert_true(clock_now(&clock_wall) > 1700000000000 && clock_now(&clock_wall) < 4102444800000);
 }
 
+static void test_ages(void **state)
+{
+	static const struct {
+		msec age;
+		const char *text;
+	} cases[] = {
+		{ -SECONDS(5), "<invalid>" },
+		{ -SECONDS(1), "0s" },
+		{ SECONDS(59), "59s" },
+		{ SECONDS(119), "119s" },
+		{ SECONDS(120), "2m" },
+		{ SECONDS(123), "2m3s" },
+		{ MINUTES(10), "10m" },
+		{ MINUTES(179), "179m" },
+		{ MINUTES(195), "3h15m" },
+		{ MINUTES(60 * 9), "9h" },
+		{ MINUTES(60 * 50), "2d2h" },
+		{ MINUTES(60 * 24 * 30), "30d" },
+		{ MINUTES(60 * 24 * 800), "2y70d" },
+		{ MINUTES(60 * 24 * 365 * 9), "9y" },
+	};
+	char text[AGE_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_string_equal(age_format(cases[i].age, text), cases[i].text);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),  cmocka_unit_test(test_parse_refuses),
-		cmocka_unit_test(test_format), cmocka_unit_test(test_format_and_parse),
+		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_parse_refuses),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format_and_parse),
 		cmocka_unit_test(test_clock),
 	};
 

@@ -73,6 +73,7 @@ enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_pod(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_render(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_delete(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_local(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_logs(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_resume(struct cli *cli, int argc, char **argv);

@@ -3,13 +3,20 @@
 
 const struct command commands[] = {
 	{ "run", "FILE…", "run a job on this machine, to its end",
-	  "Runs the one job in FILE (- is standard input) on this machine: its replicas as processes, each with an\n"
-	  "address of its own, under the names that they have in a cluster. Their output is shown with the replica's\n"
-	  "name in front. ConfigMaps and Secrets may stand beside the job.\n"
+	  "Runs the one job in FILE (- is standard input) on this machine: its replicas as processes, each with\n"
+	  "an address of its own, under the names that they have in a cluster. Their output is shown with the\n"
+	  "replica's name in front. ConfigMaps and Secrets may stand beside the job.\n"
 	  "Images are not pulled: commands run in the machine's own file system, from the current directory.\n"
 	  "Ctrl-C stops the job with its grace period, a second one at once. Nothing is left behind.\n"
 	  "Exit status: 0 it succeeded, 1 it failed, 2 it is invalid, 124 timed out, 130 interrupted.\n",
 	  "dljob run --kill worker/1@1 examples/local/linear.yaml", cmd_run },
+	{ "local", "up|down|status|kubeconfig|reset", "a cluster on this machine, in the background",
+	  "up starts it: an API that kubectl and dljob speak to, on 127.0.0.1 with a token; the operator; and\n"
+	  "what runs pods as processes. Jobs are kept when it goes down, and go on when it comes up again.\n"
+	  "down ends all pods, then itself. status says whether it is up; kubeconfig prints the path of its\n"
+	  "kubeconfig; reset --yes removes everything: jobs, logs, keys.\n"
+	  "Its files are in $DLJOB_HOME, else $XDG_STATE_HOME/dljob, else ~/.local/state/dljob.\n",
+	  "dljob local up && dljob submit --local job.yaml --logs", cmd_local },
 	{ "list", "[KIND…]", "the jobs of a cluster, and why each is where it is",
 	  "A line for each job of all kinds, or of those that are named (TfJob, aitj, MXJob.mpba.fbk.eu …),\n"
 	  "the newest first. The cluster is the one that kubectl would use; with --local, or where there is\n"

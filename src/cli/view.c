@@ -25,28 +25,7 @@ struct job_view job_view(yyjson_val *root)
 
 struct str age_text(struct arena *a, msec since, msec now)
 {
-	static const struct {
-		msec unit, next; /* from one unit on, up to NEXT the smaller one is shown too */
-		char name, smaller_name;
-		msec smaller;
-	} units[] = {
-		{ MINUTES(60 * 24), MINUTES(60 * 24 * 8), 'd', 'h', MINUTES(60) },
-		{ MINUTES(60), MINUTES(60 * 8), 'h', 'm', MINUTES(1) },
-		{ MINUTES(1), MINUTES(10), 'm', 's', SECONDS(1) },
-	};
-	msec age = MAX(now - since, (msec)0);
+	char text[AGE_TEXT];
 
-	if (!since)
-		return STR_NONE;
-	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		msec rest = age % units[i].unit / units[i].smaller;
-
-		if (age < units[i].unit)
-			continue;
-		if (age >= units[i].next || !rest)
-			return arena_printf(a, "%lld%c", (long long)(age / units[i].unit), units[i].name);
-		return arena_printf(a, "%lld%c%lld%c", (long long)(age / units[i].unit), units[i].name, (long long)rest,
-		                    units[i].smaller_name);
-	}
-	return arena_printf(a, "%llds", (long long)(age / 1000));
+	return since ? arena_str(a, str_c(age_format(MAX(now - since, (msec)0), text))) : STR_NONE;
 }

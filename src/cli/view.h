@@ -19,7 +19,7 @@ struct job_view {
 /* Reads what is needed of the whole object; the texts are ROOT's. */
 struct job_view job_view(yyjson_val *root);
 
-/* "42s", "5m", "3h12m", "2d"; empty if SINCE is 0. A time that is yet to come is 0s. */
+/* As age_format() has it; empty if SINCE is 0. A time that is yet to come is 0s. */
 struct str age_text(struct arena *a, msec since, msec now);
 
 #endif

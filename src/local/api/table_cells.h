@@ -26,10 +26,6 @@ void cell_null(struct cells *c);
 /* How long ago the time that stands in V was; "<unknown>" if there is none. */
 void cell_age(struct cells *c, yyjson_val *v);
 
-enum { AGE_TEXT = 32 };
-/* As Kubernetes says it: 12s, 4m5s, 3h, 2d4h, 5y. Returns BUF. */
-const char *age_text(msec since, char buf[static AGE_TEXT]);
-
 struct table_type {
 	const char *group, *plural;
 	const struct table_column *columns;

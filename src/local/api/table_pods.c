@@ -198,7 +198,7 @@ static void pod_row(struct cells *c, yyjson_val *pod)
 	cell_textf(c, "%lld/%zu", (long long)s.ready, count_containers(pod));
 	cell_text(c, str_c(s.status));
 	if (s.restarts && s.last_restart)
-		cell_textf(c, "%lld (%s ago)", (long long)s.restarts, age_text(c->now - s.last_restart, age));
+		cell_textf(c, "%lld (%s ago)", (long long)s.restarts, age_format(c->now - s.last_restart, age));
 	else
 		cell_textf(c, "%lld", (long long)s.restarts);
 	cell_age(c, json_at(pod, "metadata", "creationTimestamp", NULL));

@@ -1,0 +1,91 @@
+/* dljob local: up, down, status, kubeconfig, reset. */
+#include "cli/home.h"
+#include "cli/local.h"
+
+#include "base/file.h"
+
+#include <unistd.h>
+
+enum exit_code local_status(struct local *l)
+{
+	struct local_holder h;
+	struct err e = ERR_INIT;
+	struct str port = STR_NONE;
+	enum exit_code status;
+
+	if (!local_look(l->folder, &h, &e)) {
+		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+		err_release(&e);
+		return status;
+	}
+	local_holder_release(&h);
+	if (!h.pid) {
+		printf("the cluster on this machine is down; `dljob local up` starts it (files: %s)\n", l->folder);
+		return CLI_FAILED;
+	}
+	file_read(&port, arena_printf(&l->cli->arena, "%s/port", l->folder).p, &l->cli->arena, NULL);
+	printf("the cluster on this machine is up: https://127.0.0.1:%.*s, pid %d\n", STR_F(str_trim(port)),
+	       (int)h.pid);
+	printf("  kubectl:  export KUBECONFIG=%s/kubeconfig\n", l->folder);
+	printf("  jobs:     dljob list --local\n");
+	printf("  its log:  %s/log\n", l->folder);
+	return CLI_WELL;
+}
+
+enum exit_code local_kubeconfig(struct local *l)
+{
+	const char *path = arena_printf(&l->cli->arena, "%s/kubeconfig", l->folder).p;
+
+	if (access(path, R_OK))
+		return cli_fail(l->cli, CLI_FAILED, "there is no %s yet: `dljob local up` makes it", path);
+	puts(path);
+	return CLI_WELL;
+}
+
+static const struct {
+	const char *name;
+	enum exit_code (*run)(struct local *l);
+} verbs[] = {
+	{ "up", local_up },         { "down", local_down },
+	{ "status", local_status }, { "kubeconfig", local_kubeconfig },
+	{ "reset", local_reset },
+};
+
+static enum exit_code dispatch(struct local *l, const char *verb)
+{
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (!strcmp(verbs[i].name, verb))
+			return verbs[i].run(l);
+	return cli_usage(l->cli, "up, down, status, kubeconfig or reset, not '%s'", verb);
+}
+
+enum exit_code cmd_local(struct cli *cli, int argc, char **argv)
+{
+	struct local_options o = { 0 };
+	const struct opt opts[] = {
+		{ 0, "volume", "NAME=DIR", "up: DIR stands for the volume or claim NAME", .list = &o.volumes },
+		{ 0, "rootfs", "IMAGE=DIR", "up: containers of IMAGE run in the tree DIR", .list = &o.rootfs },
+		{ 0, "port", "PORT", "up: of the API on 127.0.0.1; usually the one of last time", .number = &o.port },
+		{ 0, "host-network", NULL, "up: pods share the machine's network", .flag = &o.host_network },
+		{ 0, "foreground", NULL, "up: stay, and log to standard error", .flag = &o.foreground },
+		{ 0, "now", NULL, "down, reset: pods have no time to end", .flag = &o.now },
+		{ 0, "timeout", "TIME", "down, reset: wait no longer (90s)", .text = &o.timeout },
+		{ 0, "yes", NULL, "reset: really", .flag = &o.yes },
+	};
+	struct local l = { .cli = cli, .options = &o };
+	enum exit_code status;
+	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
+
+	l.folder = local_home(&cli->arena);
+	if (n < 0)
+		status = cli->status;
+	else if (n != 1)
+		status = cli_usage(cli, "up, down, status, kubeconfig or reset?");
+	else if (!l.folder)
+		status = cli_fail(cli, CLI_FAILED, "where? HOME is not set; DLJOB_HOME names a folder");
+	else
+		status = dispatch(&l, argv[0]);
+	opt_list_release(&o.volumes);
+	opt_list_release(&o.rootfs);
+	return status;
+}

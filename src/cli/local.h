@@ -1,0 +1,47 @@
+/* dljob local: the cluster on this machine, as a process in the background. */
+#ifndef CLI_LOCAL_H
+#define CLI_LOCAL_H
+
+#include "cli/cli.h"
+#include "embedded/embedded.h"
+
+struct local_options {
+	struct opt_list volumes, rootfs;
+	bool foreground, host_network, now, yes;
+	int32_t port; /* 0: any */
+	const char *timeout;
+};
+
+struct local {
+	struct cli *cli;
+	const struct local_options *options;
+	const char *folder;
+};
+
+/* Who runs the cluster. */
+struct local_holder {
+	int lock;  /* open, and ours if nobody else has it; -1: there is no folder */
+	pid_t pid; /* of whoever has it; 0: nobody */
+};
+/* False, with *E, if the folder cannot be looked at. */
+bool local_look(const char *folder, struct local_holder *ret, struct err *e);
+/* The lock is given back. */
+void local_holder_release(struct local_holder *h);
+/* Writes our number into the lock, which is ours. */
+bool local_hold(const struct local_holder *h, struct err *e);
+
+/* local_serve.c: the process itself, until a signal ends it. READY is called once with NULL, or with why it cannot
+   serve. With DOWN nothing is served: what is left of an earlier one is ended. */
+enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
+                           void (*ready)(void *cookie, const char *problem), void *cookie);
+
+/* Standard output and error go to FOLDER/log from here on. */
+void local_log_open(const char *folder);
+
+enum exit_code local_up(struct local *l);
+enum exit_code local_down(struct local *l);
+enum exit_code local_status(struct local *l);
+enum exit_code local_kubeconfig(struct local *l);
+enum exit_code local_reset(struct local *l);
+
+#endif

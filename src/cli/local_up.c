@@ -1,0 +1,156 @@
+/* dljob local up: starts the cluster in the background, and waits until it serves. */
+#include "cli/local.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TOLD_MAX = 4096 };
+
+static void tell_pipe(void *cookie, const char *problem)
+{
+	int *fd = cookie;
+	struct str s = problem ? str_c(problem) : STR("\n");
+
+	/* Whoever waits may be gone by now; that is no reason to end. */
+	if (write(*fd, s.p, MIN(s.n, (size_t)TOLD_MAX)) < 0)
+		log_warn(NO_FIELDS, "nobody waits for the start");
+	close(*fd);
+}
+
+static void tell_terminal(void *cookie, const char *problem)
+{
+	struct local *l = cookie;
+
+	if (problem)
+		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", problem);
+	else
+		local_status(l);
+	fflush(stdout);
+}
+
+static bool make_folder(const char *folder, struct err *e)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s", folder);
+	for (char *p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = 0;
+		mkdir(path, 0755);
+		*p = '/';
+	}
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return err_set(e, ERR_IO, "cannot make %s: %s", path, strerror(errno));
+	/* Tokens and keys are in it. */
+	return chmod(path, 0700) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+/* The child: everything of before is left, but for the pipe and the lock. */
+static enum exit_code background(struct local *l, struct kinds *kinds, const struct local_holder *h, int fd)
+{
+	struct err e = ERR_INIT;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setsid();
+	dup2(null, STDIN_FILENO);
+	close(null);
+	local_log_open(l->folder);
+	log_setup(LOG_TEXT, LOG_INFO, &clock_wall);
+	if (!local_hold(h, &e)) {
+		tell_pipe(&fd, err_msg(&e));
+		return CLI_FAILED;
+	}
+	return local_serve(l, kinds, false, tell_pipe, &fd);
+}
+
+/* What the child has to say; 0 bytes: it died. */
+static enum exit_code await(struct local *l, pid_t pid, int fd)
+{
+	char text[TOLD_MAX + 1];
+	size_t n = 0;
+	ssize_t got;
+
+	while (n < TOLD_MAX && (got = read(fd, text + n, TOLD_MAX - n)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			break;
+		n += (size_t)got;
+		if (n == 1 && *text == '\n')
+			break;
+	}
+	close(fd);
+	text[n] = 0;
+	if (n == 1 && *text == '\n')
+		return local_status(l);
+	waitpid(pid, NULL, 0);
+	if (n == 0)
+		return cli_fail(l->cli, CLI_FAILED, "it ended before it could serve; %s/log says more", l->folder);
+	return cli_fail(l->cli, CLI_FAILED, "%s", text);
+}
+
+static enum exit_code start(struct local *l, struct kinds *kinds, struct local_holder *h)
+{
+	enum exit_code status;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return cli_fail(l->cli, CLI_FAILED, "pipe: %s", strerror(errno));
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		close(fds[0]);
+		status = background(l, kinds, h, fds[1]);
+		_exit((int)status);
+	}
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return cli_fail(l->cli, CLI_FAILED, "fork: %s", strerror(errno));
+	}
+	return await(l, pid, fds[0]);
+}
+
+enum exit_code local_up(struct local *l)
+{
+	struct local_holder h;
+	struct err e = ERR_INIT;
+	struct kinds *kinds;
+	enum exit_code status;
+
+	if (!make_folder(l->folder, &e) || !local_look(l->folder, &h, &e)) {
+		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+		err_release(&e);
+		return status;
+	}
+	if (h.pid) {
+		fputs("it is up already\n", stdout);
+		return local_status(l);
+	}
+	kinds = cli_kinds(l->cli);
+	if (!kinds) {
+		local_holder_release(&h);
+		return l->cli->status;
+	}
+	if (!l->options->foreground) {
+		status = start(l, kinds, &h);
+	} else if (local_hold(&h, &e)) {
+		log_setup(LOG_TEXT, LOG_INFO, &clock_wall);
+		status = local_serve(l, kinds, false, tell_terminal, l);
+	} else {
+		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+	}
+	err_release(&e);
+	kinds_free(kinds);
+	local_holder_release(&h);
+	return status;
+}
