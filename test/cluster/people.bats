@@ -144,7 +144,8 @@ has_pods() { # has_pods JOB ROLE N
   is "$status" 0
   is "$(people rerun demo)" "TfJob.mlkube.io/demo-2 created"
   people wait demo-2 --timeout 120s
-  is "$(people rerun demo-2 --set 'spec.replicaSpecs[1].replicas=2' --wait | head -n 1)" "TfJob.mlkube.io/demo-3 created"
+  people rerun demo-2 --set 'spec.replicaSpecs[1].replicas=2' --wait >said
+  is "$(head -n 1 said)" "TfJob.mlkube.io/demo-3 created"
   uid=$(people get demo -o json | jq -r .metadata.uid)
   people rerun demo --replace --wait
   [ "$(people get demo -o json | jq -r .metadata.uid)" != "$uid" ]
