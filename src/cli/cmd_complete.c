@@ -71,7 +71,7 @@ static const char *value_of(const struct completing *c, const char *name)
 		const struct opt *o = option_of(c, c->words[i]);
 		const char *equals = strchr(c->words[i], '=');
 
-		if (!o || strcmp(o->name, name) || is_value(c, i))
+		if (!o || strcmp(o->name, name) != 0 || is_value(c, i))
 			continue;
 		if (equals || !o->value)
 			return equals ? equals + 1 : "";

@@ -83,7 +83,7 @@ static enum exit_code get(struct session *s, const char *name, const char *outpu
 
 	if (!job_find(&s->remote, s->kinds, name, &found))
 		return s->cli->status;
-	if (strcmp(output, "tree"))
+	if (strcmp(output, "tree") != 0)
 		print_object(found.job.root, !strcmp(output, "yaml"));
 	else if (watch)
 		status = get_watch(s, &found);
@@ -111,9 +111,9 @@ enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 		return cli->status;
 	if (n != 1)
 		return cli_usage(cli, n ? "one job at a time" : "which job?");
-	if (strcmp(output, "tree") && strcmp(output, "json") && strcmp(output, "yaml"))
+	if (strcmp(output, "tree") != 0 && strcmp(output, "json") != 0 && strcmp(output, "yaml") != 0)
 		return cli_usage(cli, "-o is tree, json or yaml, not '%s'", output);
-	if (watch && strcmp(output, "tree"))
+	if (watch && strcmp(output, "tree") != 0)
 		return cli_usage(cli, "-w shows a tree; it has no -o %s", output);
 	status = session_begin(&s, strcmp(output, "tree") != 0) ? get(&s, argv[0], output, watch) : cli->status;
 	session_end(&s);

@@ -15,7 +15,7 @@ static bool check(struct logging *l)
 	struct cli *cli = l->session.cli;
 	msec since = 0;
 
-	if (strcmp(l->output, "text") && strcmp(l->output, "json"))
+	if (strcmp(l->output, "text") != 0 && strcmp(l->output, "json") != 0)
 		cli->status = cli_usage(cli, "-o is text or json, not '%s'", l->output);
 	else if (!logline_options_for(&l->print, l->color, stdout))
 		cli->status = cli_usage(cli, "--color is auto, always or never, not '%s'", l->color);

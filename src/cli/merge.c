@@ -38,7 +38,7 @@ struct merge_source *merge_add(struct merge *m, void *cookie)
 static void read_time(struct merge_source *s, struct str line, size_t *skip)
 {
 	const char *blank = line.n ? memchr(line.p, ' ', MIN(line.n, sizeof(s->time_text))) : NULL;
-	struct str time = { line.p, blank ? (size_t)(blank - line.p) : MIN(line.n, sizeof(s->time_text) - 1) };
+	struct str time = str_sub(line, 0, blank ? (size_t)(blank - line.p) : line.n);
 	int64_t nanos;
 
 	*skip = 0;

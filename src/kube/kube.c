@@ -524,8 +524,10 @@ void kube_free(struct kube *k)
 	for (size_t i = 0; i < k->n_feeds; i++)
 		feed_free(k->feeds[i]);
 	free(k->feeds);
-	while (k->streams)
-		kube_stream_close(k->streams);
+	for (struct kube_stream *s = k->streams, *later; s; s = later) {
+		later = s->next;
+		kube_stream_close(s);
+	}
 	for (struct call *c = k->calls, *later; c; c = later) {
 		later = c->next;
 		if (c->http)
