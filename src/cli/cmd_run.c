@@ -84,8 +84,9 @@ static enum exit_code status_of(const struct run *r)
 static bool make_folder(struct run *r)
 {
 	const char *top = getenv("TMPDIR");
+	struct str name = arena_printf(&r->cli->arena, "%s/dljob-run-XXXXXX", top && *top ? top : "/tmp");
 
-	r->folder = xstrndup(arena_printf(&r->cli->arena, "%s/dljob-run-XXXXXX", top && *top ? top : "/tmp").p, 4096);
+	r->folder = xstrndup(name.p, name.n);
 	if (mkdtemp(r->folder))
 		return true;
 	r->cli->status = cli_fail(r->cli, CLI_FAILED, "cannot make %s: %s; TMPDIR names another place", r->folder,
