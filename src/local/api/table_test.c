@@ -196,35 +196,6 @@ static void other_types(void **state)
 	            "[\"61m\",\"Normal\",\"R\",\"tfjob/j\",\"\",\"dl-operator\",\"m\",\"61m\",\"1\",\"e\"]");
 }
 
-static void ages(void **state)
-{
-	static const struct {
-		msec since;
-		const char *text;
-	} cases[] = {
-		{ SECONDS(-5), "<invalid>" },
-		{ SECONDS(-1), "0s" },
-		{ SECONDS(119), "119s" },
-		{ MINUTES(2), "2m" },
-		{ SECONDS(125), "2m5s" },
-		{ MINUTES(10) + SECONDS(5), "10m" },
-		{ MINUTES(179), "179m" },
-		{ MINUTES(180), "3h" },
-		{ MINUTES(200), "3h20m" },
-		{ MINUTES(60 * 9 + 5), "9h" },
-		{ MINUTES(60 * 47), "47h" },
-		{ MINUTES(60 * 49), "2d1h" },
-		{ MINUTES(60 * 24 * 9), "9d" },
-		{ MINUTES(60 * 24 * 800), "2y70d" },
-		{ MINUTES(60 * 24 * 365 * 9), "9y" },
-	};
-	char buf[AGE_TEXT];
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		assert_string_equal(age_text(cases[i].since, buf), cases[i].text);
-}
-
 static void paths(void **state)
 {
 	static const struct {
@@ -279,7 +250,6 @@ int main(void)
 		STORE_TEST(a_pod_that_goes_is_terminating),
 		STORE_TEST(definitions_choose_their_columns),
 		STORE_TEST(other_types),
-		cmocka_unit_test(ages),
 		cmocka_unit_test(paths),
 	};
 
