@@ -73,7 +73,7 @@ struct run {
 	struct logline_printer logs;
 	bool live;     /* a line at the end of the terminal shows the state */
 	bool drawn;    /* … and stands there now */
-	uint64_t said; /* hash of the last line without a terminal */
+	uint64_t said; /* hash of the last line about the state */
 	msec began, ended;
 	enum run_end end;
 	int stops;          /* how often we were told to stop */

@@ -86,6 +86,12 @@ static void draw(struct run *r)
 	} else {
 		buf_printf(&b, "%.*s: starting", STR_F(r->input.name));
 	}
+	if (r->drawn && str_hash(buf_str(&b)) == r->said) {
+		buf_release(&who);
+		buf_release(&b);
+		return;
+	}
+	r->said = str_hash(buf_str(&b));
 	logline_break(&r->logs);
 	fflush(stdout);
 	fprintf(stderr, "\r\033[K\033[2m%.*s\033[0m", STR_F(cut(buf_str(&b), width() - 1)));
