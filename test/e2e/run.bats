@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154 # helpers.bash sets root, out and err
+# shellcheck disable=SC2154,SC2016 # helpers.bash sets root, out and err; scripts are for other shells
 # dljob run: one job on this machine, in the foreground.
 load helpers
 
