@@ -9,7 +9,7 @@ enum exit_code cmd_pod(struct cli *cli, int argc, char **argv)
 
 	if (n < 0)
 		return cli->status;
-	if (n != 1)
+	if (n != 1 && (n != 2 || strcmp(argv[1], "tied") != 0))
 		return cli_usage(cli, "takes one folder");
-	return pod_main(argv[0]) == 0 ? CLI_WELL : CLI_FAILED;
+	return pod_main(argv[0], n == 2) == 0 ? CLI_WELL : CLI_FAILED;
 }

@@ -2,9 +2,11 @@
 #include "local/pod/pod.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "local/pod/cgroup.h"
 #include "local/pod/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -42,6 +44,39 @@ bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct er
 	}
 	arena_release(&a);
 	return well;
+}
+
+/* Its arguments are `dljob pod FOLDER`. */
+static bool is_parent_of(const char *pid, const char *folder, struct arena *a)
+{
+	struct str text, arg = STR_NONE;
+	size_t i = 0;
+
+	if (file_read(&text, arena_printf(a, "/proc/%s/cmdline", pid).p, a, NULL) != FILE_READ)
+		return false;
+	for (; i < 3 && str_next(&text, 0, &arg); i++)
+		if (i == 1 && !str_eqc(arg, "pod"))
+			return false;
+	return i == 3 && str_eqc(arg, folder);
+}
+
+pid_t pod_parent(const char *folder)
+{
+	struct arena a = ARENA_INIT;
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int64_t pid = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		arena_reset(&a);
+		if (str_int(str_c(entry->d_name), &pid) && is_parent_of(entry->d_name, folder, &a))
+			break;
+		pid = 0;
+	}
+	if (dir)
+		closedir(dir);
+	arena_release(&a);
+	return (pid_t)pid;
 }
 
 static bool replace(const char *folder, const char *name, struct str text, struct arena *a, struct err *e)
@@ -156,19 +191,28 @@ static void mark_dead(struct pod_state *s, msec now)
 	s->ended = now;
 }
 
+static bool remove_groups(struct str cgroup, struct err *e)
+{
+	struct cgroup_mounts mounts;
+
+	cgroup_mounts_find(&mounts);
+	for (int i = 0; i < ROUNDS; i++) {
+		if (cgroup_remove(&mounts, cgroup))
+			return true;
+		a_moment();
+	}
+	return err_set(e, ERR_IO, "control group %.*s does not become empty", STR_F(cgroup));
+}
+
 static bool reap(const char *folder, struct pod_state *s, const struct clock *clock, struct arena *a, struct err *e)
 {
 	struct buf text = BUF_INIT(STATE_MAX);
-	struct cgroup_mounts mounts;
-	bool well = false;
+	bool well;
 
 	kill_parent(s);
 	kill_sessions(s);
-	cgroup_mounts_find(&mounts);
-	for (int i = 0; i < ROUNDS && !(well = cgroup_remove(&mounts, s->cgroup)); i++)
-		a_moment();
-	if (!well)
-		return err_set(e, ERR_IO, "control group %.*s does not become empty", STR_F(s->cgroup));
+	if (!remove_groups(s->cgroup, e))
+		return false;
 	if (s->life == POD_ENDED)
 		return true;
 	mark_dead(s, clock_now(clock));
@@ -178,14 +222,33 @@ static bool reap(const char *folder, struct pod_state *s, const struct clock *cl
 	return well;
 }
 
+/* Killed before it has said a word, or never started. */
+static bool reap_silent(const char *folder, struct arena *a, struct err *e)
+{
+	struct pod_spec spec;
+	struct err ignored = ERR_INIT;
+	pid_t pid = 0;
+
+	for (int i = 0; i < ROUNDS && (pid = pod_parent(folder)) > 0; i++) {
+		kill(pid, SIGKILL);
+		a_moment();
+	}
+	if (pid > 0)
+		return err_set(e, ERR_IO, "process %d does not end", (int)pid);
+	if (pod_spec_read(&spec, folder, a, &ignored))
+		return remove_groups(spec.cgroup, e);
+	err_release(&ignored);
+	return true;
+}
+
 bool pod_reap(const char *folder, const struct clock *clock, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	struct pod_state s;
 	bool missing, well = pod_state_read(&s, &missing, folder, &a, e);
 
-	if (well && !missing)
-		well = reap(folder, &s, clock, &a, e);
+	if (well)
+		well = missing ? reap_silent(folder, &a, e) : reap(folder, &s, clock, &a, e);
 	arena_release(&a);
 	return well;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,26 +41,33 @@ void pod_note(void *pod, const char *text)
 	p->dirty = true;
 }
 
-/* Replaced as a whole. A full disk does not stop the pod: the next change tries again. */
-static void write_state(struct pod *p)
+/* Replaced as a whole. A full disk does not stop the pod: the next change tries again. True unless there was no room.
+ */
+static bool write_state(struct pod *p)
 {
 	struct buf text = BUF_INIT(STATE_MAX);
 	bool well = false;
-	int fd;
+	int fd, problem;
 
 	pod_state_write(&p->state, &text);
 	fd = open("state.json.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd >= 0) {
+		errno = 0;
 		well = !text.overflow && write(fd, text.p, text.n) == (ssize_t)text.n;
+		/* Only a part of it. */
+		if (!well && !text.overflow && errno == 0)
+			errno = ENOSPC;
 		close(fd);
 		well = well && rename("state.json.new", "state.json") == 0;
 	}
+	problem = errno;
 	if (!well)
-		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(errno));
+		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(problem));
 	p->dirty = !well;
 	if (!well)
 		pod_wake_at(p, loop_now(p->loop) + SECONDS(1));
 	buf_release(&text);
+	return well || (problem != ENOSPC && problem != EDQUOT);
 }
 
 static void check_deadline(struct pod *p, msec now)
@@ -205,6 +213,15 @@ static void run(struct pod *p)
 		loop_signal_free(handlers[i]);
 }
 
+/* Nobody else knows how it ended: where the disk is full, it waits for room. Whoever cannot wait kills us. */
+static void write_last(struct pod *p)
+{
+	static const struct timespec moment = { .tv_sec = 1 };
+
+	while (!write_state(p))
+		nanosleep(&moment, NULL);
+}
+
 static bool live(struct pod *p, struct err *e)
 {
 	bool well;
@@ -222,16 +239,19 @@ static bool live(struct pod *p, struct err *e)
 	clear_up(p);
 	p->state.life = POD_ENDED;
 	p->state.ended = clock_now(p->clock);
-	write_state(p);
+	write_last(p);
 	return well;
 }
 
-int pod_main(const char *folder)
+int pod_main(const char *folder, bool tied)
 {
 	struct pod p = { .clock = &clock_wall, .self = getpid() };
 	struct err e = ERR_INIT;
 	bool well;
 
+	/* From now on our arguments say who we are: whoever comes after the one who started us finds us. */
+	if (!tied)
+		prctl(PR_SET_PDEATHSIG, 0);
 	umask(022);
 	well = chdir(folder) == 0 || err_set(&e, ERR_IO, "%s: %s", folder, strerror(errno));
 	well = well && pod_spec_read(&p.spec, ".", &p.arena, &e);

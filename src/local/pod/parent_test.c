@@ -379,7 +379,7 @@ static void test_notes(void **state)
 		/* Started by hand, it has no PID namespace. */
 		t.pid = fork();
 		if (t.pid == 0)
-			_exit(pod_main(t.folder));
+			_exit(pod_main(t.folder, false));
 		t.running = true;
 		testing_pod_wait(&t);
 		assert_int_equal(t.state.failed, strict);

@@ -221,14 +221,15 @@ struct pod_start_options {
 	const char *exe; /* NULL: /proc/self/exe */
 	bool tied;       /* the pod is killed when the thread that started it ends */
 };
-/* Starts `EXE pod FOLDER` in a session of its own, and in a PID namespace if the spec wants one. *RET is a child of
-   the caller, who waits for it. O may be NULL. What is wrong with the parent itself stands in FOLDER/parent.log. */
+/* Starts `EXE pod FOLDER` (with `tied` behind it) in a session of its own, and in a PID namespace if the spec wants
+ *one. RET is a child of the caller, who waits for it. O may be NULL. What is wrong with the parent itself stands in
+ *FOLDER/parent.log. */
 bool pod_start(const char *folder, const struct pod_start_options *o, pid_t *ret, struct err *e);
 /* Makes the calling process, which has one thread, root in a user namespace of its own: with it an ordinary user can
    start pods that have namespaces. */
 bool pod_user_namespace(struct err *e);
 /* The parent process: the whole of `dljob pod FOLDER`. Returns its exit status. */
-int pod_main(const char *folder);
+int pod_main(const char *folder, bool tied);
 
 enum pod_found {
 	POD_FOUND_NOTHING, /* no state: never started, or died before it wrote one */
@@ -238,6 +239,8 @@ enum pod_found {
 };
 /* Looks at FOLDER. FAILED with *E as false: the state cannot be read. *RET_PID is the parent's if it lives. */
 bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct err *e);
+/* A parent that lives and has perhaps not written a state yet, by its arguments; 0: there is none. */
+pid_t pod_parent(const char *folder);
 /* SIGTERM to the parent, with GRACE milliseconds (-1: the spec's). Well if there is none any more. */
 bool pod_stop(const char *folder, int64_t grace, struct err *e);
 /* The same, because the node goes and not for the pod's sake: unless its containers have ended by themselves by then,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -17,6 +18,14 @@ static pid_t fork_with(unsigned long flags)
 	return flags ? (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0) : fork();
 }
 
+/* The other end of the pipe goes with the one who starts us. */
+static bool is_orphan(int fault)
+{
+	struct pollfd p = { .fd = fault };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
+}
+
 static _Noreturn void become_parent(const char *exe, const char *folder, int log, int fault, bool tied)
 {
 	sigset_t none;
@@ -27,15 +36,17 @@ static _Noreturn void become_parent(const char *exe, const char *folder, int log
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	if (tied)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Until the program runs nobody could find us again; it unties itself. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (is_orphan(fault))
+		_exit(126);
 	in = open("/dev/null", O_RDONLY);
 	dup2(in, STDIN_FILENO);
 	dup2(log, STDOUT_FILENO);
 	dup2(log, STDERR_FILENO);
 	/* Whatever else is open belongs to the one who starts us; FAULT closes itself. */
 	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-	execl(exe, "dljob", "pod", folder, (char *)NULL);
+	execl(exe, "dljob", "pod", folder, tied ? "tied" : NULL, (char *)NULL);
 	problem = errno;
 	if (write(fault, &problem, sizeof(problem)) < 0)
 		_exit(126);
@@ -66,8 +77,10 @@ static bool start(const char *folder, const struct pod_start_options *o, bool ow
 	pid = fork_with(own_pids ? CLONE_NEWPID : 0);
 	if (pid < 0 && own_pids && !strict)
 		pid = fork_with(0);
-	if (pid == 0)
+	if (pid == 0) {
+		close(fault[0]);
 		become_parent(exe, folder, log, fault[1], o->tied);
+	}
 	problem = pid < 0 ? errno : 0;
 	close(fault[1]);
 	if (pid > 0)

@@ -26,8 +26,8 @@ bool testing_is_parent(int argc, char **argv, int *ret)
 {
 	struct err e = ERR_INIT;
 
-	if (argc == 3 && strcmp(argv[1], "pod") == 0) {
-		*ret = pod_main(argv[2]);
+	if ((argc == 3 || argc == 4) && strcmp(argv[1], "pod") == 0) {
+		*ret = pod_main(argv[2], argc == 4);
 		return true;
 	}
 	if (geteuid() != 0 && !pod_user_namespace(&e)) {

@@ -9,36 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A parent that has not written its first state yet. Its arguments are `dljob pod FOLDER`. */
-static bool is_parent_of(struct runner *r, const char *pid, const char *folder)
-{
-	struct str text, arg = STR_NONE;
-	size_t i = 0;
-
-	if (file_read(&text, arena_printf(&r->round, "/proc/%s/cmdline", pid).p, &r->round, NULL) != FILE_READ)
-		return false;
-	for (; i < 3 && str_next(&text, 0, &arg); i++)
-		if (i == 1 && !str_eqc(arg, "pod"))
-			return false;
-	return i == 3 && str_eqc(arg, folder);
-}
-
-static pid_t find_parent(struct runner *r, const char *folder)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
-	int64_t pid = 0;
-
-	while (dir && (entry = readdir(dir)))
-		if (str_int(str_c(entry->d_name), &pid) && is_parent_of(r, entry->d_name, folder))
-			break;
-		else
-			pid = 0;
-	if (dir)
-		closedir(dir);
-	return (pid_t)pid;
-}
-
 /* The network that it is in is nobody's any more. */
 static bool is_cut_off(const struct runner *r, const struct run_pod *p)
 {
@@ -86,7 +56,7 @@ static void adopt_one(struct runner *r, struct run_pod *p)
 		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
 		err_release(&e);
 	}
-	if (found == POD_FOUND_NOTHING && (pid = find_parent(r, p->folder)) > 0)
+	if (found == POD_FOUND_NOTHING && (pid = pod_parent(p->folder)) > 0)
 		found = POD_FOUND_ALIVE;
 	switch (found) {
 	case POD_FOUND_NOTHING:

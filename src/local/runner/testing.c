@@ -92,10 +92,10 @@ static int connect_to(char *where)
 
 bool lab_is_program(int argc, char **argv, int *ret)
 {
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return false;
 	if (strcmp(argv[1], "pod") == 0)
-		*ret = pod_main(argv[2]);
+		*ret = pod_main(argv[2], argc == 4);
 	else if (strcmp(argv[1], "listen") == 0)
 		*ret = listen_at(argv[2]);
 	else if (strcmp(argv[1], "connect") == 0)
