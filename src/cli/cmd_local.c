@@ -2,18 +2,15 @@
 #include "cli/home.h"
 #include "cli/local.h"
 
-#include "base/file.h"
-
 #include <unistd.h>
 
 enum exit_code local_status(struct local *l)
 {
 	struct local_holder h;
 	struct err e = ERR_INIT;
-	struct str port = STR_NONE;
 	enum exit_code status;
 
-	if (!local_look(l->folder, &h, &e)) {
+	if (!local_look(l->folder, false, &h, &e)) {
 		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 		err_release(&e);
 		return status;
@@ -23,9 +20,11 @@ enum exit_code local_status(struct local *l)
 		printf("the cluster on this machine is down; `dljob local up` starts it (files: %s)\n", l->folder);
 		return CLI_FAILED;
 	}
-	file_read(&port, arena_printf(&l->cli->arena, "%s/port", l->folder).p, &l->cli->arena, NULL);
-	printf("the cluster on this machine is up: https://127.0.0.1:%.*s, pid %d\n", STR_F(str_trim(port)),
-	       (int)h.pid);
+	if (!h.port) {
+		printf("the cluster on this machine is starting or ending: pid %d\n", (int)h.pid);
+		return CLI_FAILED;
+	}
+	printf("the cluster on this machine is up: https://127.0.0.1:%d, pid %d\n", h.port, (int)h.pid);
 	printf("  kubectl:  export KUBECONFIG=%s/kubeconfig\n", l->folder);
 	printf("  jobs:     dljob list --local\n");
 	printf("  its log:  %s/log\n", l->folder);

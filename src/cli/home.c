@@ -1,5 +1,7 @@
 #include "cli/home.h"
 
+#include <unistd.h>
+
 static const struct {
 	const char *variable, *rest;
 } places[] = {
@@ -8,6 +10,16 @@ static const struct {
 	{ "HOME", "/.local/state/dljob" },
 };
 
+/* Processes and files name the folder to each other, whatever directory they are in. */
+static struct str absolute(struct arena *a, struct str dir)
+{
+	char *cwd = getcwd(NULL, 0);
+	struct str path = arena_printf(a, "%s/%.*s", cwd ? cwd : "", STR_F(dir));
+
+	free(cwd);
+	return path;
+}
+
 const char *local_home(struct arena *a)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -15,6 +27,8 @@ const char *local_home(struct arena *a)
 
 		while (dir.n > 1 && dir.p[dir.n - 1] == '/')
 			dir.n--;
+		if (dir.n && *dir.p != '/')
+			dir = absolute(a, dir);
 		if (dir.n)
 			return arena_printf(a, "%.*s%s", STR_F(dir), places[i].rest).p;
 	}

@@ -12,23 +12,30 @@ struct local_options {
 	const char *timeout;
 };
 
+/* Who runs the cluster. */
+struct local_holder {
+	int lock;   /* open and ours; -1: somebody else's, or nobody's */
+	pid_t pid;  /* of whoever has it; 0: nobody */
+	int port;   /* where it serves; 0: it does not yet, or no more */
+	bool clean; /* nobody has it, and nothing of it runs */
+};
+
 struct local {
 	struct cli *cli;
 	const struct local_options *options;
 	const char *folder;
+	struct local_holder holder; /* up, and down if nobody has it: it is ours */
 };
 
-/* Who runs the cluster. */
-struct local_holder {
-	int lock;  /* open, and ours if nobody else has it; -1: there is no folder */
-	pid_t pid; /* of whoever has it; 0: nobody */
-};
-/* False, with *E, if the folder cannot be looked at. */
-bool local_look(const char *folder, struct local_holder *ret, struct err *e);
+/* TAKE: if nobody has it, it is ours from now on, and counts as not clean. False, with *E, if the folder cannot be
+   looked at; one that is not there is well. */
+bool local_look(const char *folder, bool take, struct local_holder *ret, struct err *e);
 /* The lock is given back. */
 void local_holder_release(struct local_holder *h);
-/* Writes our number into the lock, which is ours. */
-bool local_hold(const struct local_holder *h, struct err *e);
+/* Writes our number, and where we serve if we do, into the lock, which is ours. */
+bool local_hold(const struct local_holder *h, int port, struct err *e);
+/* Nothing of the cluster runs any more. */
+bool local_ended(const struct local_holder *h, struct err *e);
 
 /* local_serve.c: the process itself, until a signal ends it. READY is called once with NULL, or with why it cannot
    serve. With DOWN nothing is served: what is left of an earlier one is ended. */

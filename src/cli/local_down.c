@@ -21,8 +21,19 @@ static void tell(void *cookie, const char *problem)
 		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", problem);
 }
 
+static enum exit_code still_clean(struct local *l)
+{
+	struct err e = ERR_INIT;
+	bool well = local_ended(&l->holder, &e);
+
+	if (!well)
+		cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+	err_release(&e);
+	return well ? CLI_WELL : CLI_FAILED;
+}
+
 /* Its process was killed: what it left is taken over, and ended as it would have done. */
-static enum exit_code end_rest(struct local *l, const struct local_holder *h)
+static enum exit_code end_rest(struct local *l)
 {
 	struct kinds *kinds = cli_kinds(l->cli);
 	struct err e = ERR_INIT;
@@ -31,7 +42,7 @@ static enum exit_code end_rest(struct local *l, const struct local_holder *h)
 	if (!kinds)
 		return l->cli->status;
 	log_setup(LOG_TEXT, LOG_WARN, &clock_wall);
-	if (local_hold(h, &e))
+	if (local_hold(&l->holder, 0, &e))
 		status = local_serve(l, kinds, true, tell, l);
 	else
 		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
@@ -80,23 +91,26 @@ static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
 	return CLI_WELL;
 }
 
+/* One look may meet a process that is killed before it has ended everything. */
 static enum exit_code down(struct local *l, msec timeout)
 {
-	struct local_holder h;
+	struct local_holder *h = &l->holder;
 	struct err e = ERR_INIT;
 	enum exit_code status = CLI_WELL;
+	bool clean = false;
 
-	for (int i = 0; i < 2 && status == CLI_WELL; i++) {
-		if (!local_look(l->folder, &h, &e)) {
+	while (!clean && status == CLI_WELL) {
+		if (!local_look(l->folder, true, h, &e)) {
 			status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 			err_release(&e);
 			return status;
 		}
-		if (h.pid > 0)
-			status = end_process(l, h.pid, timeout);
-		else if (h.lock >= 0)
-			status = end_rest(l, &h);
-		local_holder_release(&h);
+		clean = !h->pid;
+		if (h->pid)
+			status = end_process(l, h->pid, timeout);
+		else if (h->lock >= 0)
+			status = h->clean ? still_clean(l) : end_rest(l);
+		local_holder_release(h);
 	}
 	return status;
 }
@@ -127,6 +141,19 @@ enum exit_code local_down(struct local *l)
 	return status;
 }
 
+/* Nobody runs it, or somebody who cannot be ended. */
+static bool clear(struct local *l, struct err *e)
+{
+	struct local_holder *h = &l->holder;
+	bool well = local_look(l->folder, true, h, e);
+
+	if (well && h->pid)
+		well = err_set(e, ERR_IO, "process %d has it", (int)h->pid);
+	well = well && embedded_clear(l->folder, e);
+	local_holder_release(h);
+	return well;
+}
+
 enum exit_code local_reset(struct local *l)
 {
 	struct err e = ERR_INIT;
@@ -142,10 +169,10 @@ enum exit_code local_reset(struct local *l)
 		return CLI_WELL;
 	}
 	status = down(l, timeout);
-	/* A database that cannot be opened is why one comes here. */
 	if (status != CLI_WELL && status != CLI_FAILED)
 		return status;
-	if (file_remove_tree(l->folder, true, &e)) {
+	/* A database that cannot be opened is why one comes here. */
+	if ((status == CLI_WELL || clear(l, &e)) && file_remove_tree(l->folder, true, &e)) {
 		printf("%s is empty\n", l->folder);
 		return CLI_WELL;
 	}

@@ -128,7 +128,7 @@ static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, stru
 	                                        .pod_folder = pod_folder,
 	                                        .cookie = s },
 	                  e);
-	return s->api != NULL;
+	return s->api && local_hold(&s->local->holder, api_port(s->api), e);
 }
 
 static void close_cluster(struct serving *s, bool wholly)
@@ -164,6 +164,9 @@ enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
 			loop_timer_set(s.logs, log_look);
 		loop_run(s.loop);
 	}
-	close_cluster(&s, well);
+	close_cluster(&s, well || (s.em && !embedded_world(s.em)->adopted));
+	/* As it was before, if nothing came of it. */
+	if (well || l->holder.clean)
+		local_ended(&l->holder, NULL);
 	return well ? CLI_WELL : CLI_FAILED;
 }

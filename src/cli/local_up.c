@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TOLD_MAX = 4096 };
+enum { TOLD_MAX = 4096, PATIENCE = 1200 };
 
 static void tell_pipe(void *cookie, const char *problem)
 {
@@ -53,18 +53,30 @@ static bool make_folder(const char *folder, struct err *e)
 	return chmod(path, 0700) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
+/* Whoever waits for the end of a pipe that we got from somebody would wait as long as we live. */
+static void close_others(int fd, int lock)
+{
+	unsigned first = (unsigned)MIN(fd, lock), last = (unsigned)MAX(fd, lock);
+
+	close_range(STDERR_FILENO + 1, first - 1, 0);
+	close_range(first + 1, last - 1, 0);
+	close_range(last + 1, ~0U, 0);
+}
+
 /* The child: everything of before is left, but for the pipe and the lock. */
-static enum exit_code background(struct local *l, struct kinds *kinds, const struct local_holder *h, int fd)
+static enum exit_code background(struct local *l, struct kinds *kinds, int fd)
 {
 	struct err e = ERR_INIT;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null;
 
 	setsid();
+	close_others(fd, l->holder.lock);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(null, STDIN_FILENO);
 	close(null);
 	local_log_open(l->folder);
 	log_setup(LOG_TEXT, LOG_INFO, &clock_wall);
-	if (!local_hold(h, &e)) {
+	if (!local_hold(&l->holder, 0, &e)) {
 		tell_pipe(&fd, err_msg(&e));
 		return CLI_FAILED;
 	}
@@ -97,7 +109,7 @@ static enum exit_code await(struct local *l, pid_t pid, int fd)
 	return cli_fail(l->cli, CLI_FAILED, "%s", text);
 }
 
-static enum exit_code start(struct local *l, struct kinds *kinds, struct local_holder *h)
+static enum exit_code start(struct local *l, struct kinds *kinds)
 {
 	enum exit_code status;
 	int fds[2];
@@ -109,7 +121,7 @@ static enum exit_code start(struct local *l, struct kinds *kinds, struct local_h
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);
-		status = background(l, kinds, h, fds[1]);
+		status = background(l, kinds, fds[1]);
 		_exit((int)status);
 	}
 	close(fds[1]);
@@ -120,30 +132,45 @@ static enum exit_code start(struct local *l, struct kinds *kinds, struct local_h
 	return await(l, pid, fds[0]);
 }
 
+/* Somebody else has it: until that one serves, or is gone. False: it takes too long. */
+static bool await_other(struct local *l, struct err *e)
+{
+	static const struct timespec moment = { .tv_nsec = 50000000 }; /* 60 s in all */
+	struct local_holder *h = &l->holder;
+
+	for (int i = 0; i < PATIENCE; i++) {
+		if (!h->pid || h->port)
+			return true;
+		nanosleep(&moment, NULL);
+		if (!local_look(l->folder, true, h, e))
+			return false;
+	}
+	return err_set(e, ERR_IO, "process %d starts or ends it, and does not come to an end", (int)h->pid);
+}
+
 enum exit_code local_up(struct local *l)
 {
-	struct local_holder h;
 	struct err e = ERR_INIT;
 	struct kinds *kinds;
 	enum exit_code status;
 
-	if (!make_folder(l->folder, &e) || !local_look(l->folder, &h, &e)) {
+	if (!make_folder(l->folder, &e) || !local_look(l->folder, true, &l->holder, &e) || !await_other(l, &e)) {
 		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 		err_release(&e);
 		return status;
 	}
-	if (h.pid) {
+	if (l->holder.pid) {
 		fputs("it is up already\n", stdout);
 		return local_status(l);
 	}
 	kinds = cli_kinds(l->cli);
 	if (!kinds) {
-		local_holder_release(&h);
+		local_holder_release(&l->holder);
 		return l->cli->status;
 	}
 	if (!l->options->foreground) {
-		status = start(l, kinds, &h);
-	} else if (local_hold(&h, &e)) {
+		status = start(l, kinds);
+	} else if (local_hold(&l->holder, 0, &e)) {
 		log_setup(LOG_TEXT, LOG_INFO, &clock_wall);
 		status = local_serve(l, kinds, false, tell_terminal, l);
 	} else {
@@ -151,6 +178,6 @@ enum exit_code local_up(struct local *l)
 	}
 	err_release(&e);
 	kinds_free(kinds);
-	local_holder_release(&h);
+	local_holder_release(&l->holder);
 	return status;
 }

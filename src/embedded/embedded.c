@@ -199,7 +199,8 @@ struct embedded *embedded_open(const struct embedded_config *c, struct err *e)
 		embedded_wake(em);
 		return em;
 	}
-	embedded_close(em, false);
+	/* What was there before stays for the next try, what is new goes. */
+	embedded_close(em, !em->world.adopted);
 	return NULL;
 }
 

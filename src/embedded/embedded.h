@@ -45,5 +45,8 @@ void embedded_stop(struct embedded *em, int64_t grace);
 /* With `keep` pods, their network and all objects are left for the next one, and pods that live go on meanwhile; unless
    WHOLLY: then nothing is left of pods and network. Without `keep` nothing is left in any case. The folder stays. */
 void embedded_close(struct embedded *em, bool wholly);
+/* Nothing of the cluster of that folder is left: its pods are killed, and their network goes. For one that cannot be
+   opened, or that nobody will open again; not while it is open. The folder stays as it is. */
+bool embedded_clear(const char *folder, struct err *e);
 
 #endif
