@@ -90,7 +90,7 @@ processes_of() {
   local p
   { grep -lszx "DLJOB_HOME=$1" /proc/[0-9]*/environ; grep -lsz "^$1/pods/" /proc/[0-9]*/cmdline; } |
     cut -d / -f 3 | sort -u | while read -r p; do
-    [ "$(cat "/proc/$p/comm" 2>/dev/null)" != dljob ] || echo "$p $(tr '\0' ' ' <"/proc/$p/cmdline")"
+    [ "$(readlink "/proc/$p/exe")" != "$DLJOB" ] || echo "$p $(tr '\0' ' ' <"/proc/$p/cmdline")"
   done
 }
 
