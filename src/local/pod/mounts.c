@@ -19,12 +19,43 @@ static const char *const dev_names[] = { "null", "zero", "full",   "random", "ur
 	                                 "fuse", "kvm",  "net",    "dri",    "kfd",     "infiniband", "hugepages" };
 static const char *const dev_prefixes[] = { "nvidia", "accel", "davinci", "hisi", "vfio", "mlu", "gaudi" };
 
+/* What is mounted outside later is seen inside, not the other way round. */
+static bool make_slave(void)
+{
+	return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
+}
+
+static void close_some(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Inside a chroot "/" need not be a mount, and the one that it lies in has no name there. To enter the namespace that
+   one is in leads to its root, where it has. */
+static bool make_slave_in_chroot(void)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), cwd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC),
+	    ns = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	bool well = root >= 0 && cwd >= 0 && ns >= 0 && setns(ns, CLONE_NEWNS) == 0;
+
+	if (well) {
+		well = make_slave();
+		/* Back in any case: outside is not ours. */
+		if (fchdir(root) != 0 || chroot(".") != 0 || fchdir(cwd) != 0)
+			BUG("the way back into the chroot is lost: %s", strerror(errno));
+	}
+	close_some(root);
+	close_some(cwd);
+	close_some(ns);
+	return well;
+}
+
 bool mounts_unshare(struct err *e)
 {
 	if (unshare(CLONE_NEWNS) != 0)
 		return err_set(e, ERR_IO, "no mount namespace: %s", strerror(errno));
-	/* What is mounted outside later is seen inside, not the other way round. */
-	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
+	if (!make_slave() && !(errno == EINVAL && make_slave_in_chroot()))
 		return err_set(e, ERR_IO, "mounts cannot be made private: %s", strerror(errno));
 	return true;
 }

@@ -1,8 +1,12 @@
 /* What containers see: volumes wherever they are wanted, and nothing of it on the machine. */
+#include "local/pod/mounts.h"
 #include "local/pod/testing.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <stdarg.h>
@@ -286,6 +290,40 @@ static void test_bad_points(void **state)
 	testing_pod_end(&t);
 }
 
+/* 0: all is as it should be. Its own mount namespace is the test's, so that nothing is left of it. */
+static int in_chroot(const char *top)
+{
+	char proc[96];
+
+	snprintf(proc, sizeof(proc), "%s/proc", top);
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mkdir(proc, 0700) ||
+	    mount("/proc", proc, NULL, MS_BIND | MS_REC, NULL) || chroot(top) || chdir("/proc/self"))
+		return 1;
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0)
+		return 2; /* no such place after all */
+	if (!mounts_unshare(NULL))
+		return 3;
+	/* The root and the working directory are those of before. */
+	return access("/usr", F_OK) == 0 || access("/proc/self", F_OK) != 0 || access("status", F_OK) != 0 ? 4 : 0;
+}
+
+static void test_inside_a_chroot(void **state)
+{
+	struct testing_pod t;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	begin(&t);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(in_chroot(t.top));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	testing_pod_end(&t);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,7 +331,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_host_path_types), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_memory_and_shm),  cmocka_unit_test(test_hosts_and_names),
 		cmocka_unit_test(test_last_words),      cmocka_unit_test(test_rootfs),
-		cmocka_unit_test(test_bad_points),
+		cmocka_unit_test(test_bad_points),      cmocka_unit_test(test_inside_a_chroot),
 	};
 	int status;
 
