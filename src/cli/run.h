@@ -70,6 +70,8 @@ struct run {
 	bool told;       /* there is a record that was not shown yet */
 	struct map pods; /* uid → struct run_pod */
 
+	struct map notes; /* of pods, that were told */
+
 	struct logline_printer logs;
 	bool live;     /* a line at the end of the terminal shows the state */
 	bool drawn;    /* … and stands there now */
@@ -103,6 +105,9 @@ void run_pod_running(struct run *r, struct run_pod *p);
 void run_pod_changed(struct run *r, struct str uid);
 /* Prints what was written since the last time, by time. */
 void run_logs(struct run *r);
+
+/* run_notes.c: FOLDER is the pod's. */
+void run_notes(struct run *r, const char *folder, struct str who);
 
 /* run_kill.c */
 bool run_kills_parse(struct run *r);

@@ -182,8 +182,15 @@ void run_logs(struct run *r)
 
 void run_pod_changed(struct run *r, struct str uid)
 {
-	if (map_get(&r->pods, uid))
-		run_logs(r);
+	struct run_pod *p = map_get(&r->pods, uid);
+	struct buf folder = BUF_INIT(PATH_TEXT_MAX);
+
+	if (!p || !p->n)
+		return;
+	embedded_pod_folder(r->em, p->uid, &folder);
+	run_notes(r, folder.p, p->containers[0].prefix);
+	buf_release(&folder);
+	run_logs(r);
 }
 
 void run_pod_free(struct run *r, struct run_pod *p)

@@ -152,4 +152,5 @@ void run_watch_release(struct run *r)
 		at = 0;
 	}
 	map_release(&r->pods);
+	map_release(&r->notes);
 }

@@ -49,6 +49,7 @@ struct run_pod {
 	bool status_due;    /* the store is to be told */
 	struct told *told;
 	size_t n_told;
+	size_t notes_told;
 	/* Its network. */
 	int netns; /* open until the parent is inside; -1 */
 	char ip[NET_IP_TEXT];

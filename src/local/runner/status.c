@@ -115,6 +115,9 @@ static void tell(struct runner *r, struct run_pod *p, const struct pod_state *s)
 		else
 			tell_container(r, p, c, &p->told[i]);
 	}
+	for (; p->notes_told < s->notes.n; p->notes_told++)
+		if (!first)
+			event_say(r, p, EVENT_WARNING, "Limited", STR_NONE, "%.*s", STR_F(s->notes.v[p->notes_told]));
 	if (!first && s->life == POD_ENDED && s->reason.n)
 		event_say(r, p, EVENT_WARNING, arena_str(&r->round, s->reason).p, STR_NONE, "%.*s", STR_F(s->message));
 }
