@@ -1,7 +1,6 @@
 /* dljob run: one job on this machine, from its start to its end. */
 #include "cli/run.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "cli/duration.h"
 
@@ -81,30 +80,6 @@ static enum exit_code status_of(const struct run *r)
 	return r->record && r->record->phase == PHASE_SUCCEEDED ? CLI_WELL : CLI_FAILED;
 }
 
-static bool make_folder(struct run *r)
-{
-	const char *top = getenv("TMPDIR");
-	struct str name = arena_printf(&r->cli->arena, "%s/dljob-run-XXXXXX", top && *top ? top : "/tmp");
-
-	r->folder = xstrndup(name.p, name.n);
-	if (mkdtemp(r->folder))
-		return true;
-	r->cli->status = cli_fail(r->cli, CLI_FAILED, "cannot make %s: %s; TMPDIR names another place", r->folder,
-	                          strerror(errno));
-	free(r->folder);
-	r->folder = NULL;
-	return false;
-}
-
-static void remove_folder(struct run *r)
-{
-	struct err e = ERR_INIT;
-
-	if (!file_remove_tree(r->folder, false, &e))
-		run_say(r, "%s", err_msg(&e));
-	err_release(&e);
-}
-
 static bool start(struct run *r, struct err *e)
 {
 	char *cwd = getcwd(NULL, 0);
@@ -157,7 +132,7 @@ static enum exit_code run_all(struct run *r, msec timeout)
 
 	if (!logline_options_for(&logs, r->options->color, stdout))
 		return cli_usage(r->cli, "--color is auto, always or never, not '%s'", r->options->color);
-	if (!make_folder(r))
+	if (!run_folder_make(r))
 		return r->cli->status;
 	r->logs = logline_printer(stdout, &logs);
 	r->live = isatty(STDERR_FILENO) && isatty(STDOUT_FILENO) && !r->options->quiet;
@@ -177,10 +152,7 @@ static enum exit_code run_all(struct run *r, msec timeout)
 	if (r->em)
 		run_watch_release(r);
 	embedded_close(r->em, true);
-	if (r->options->keep)
-		run_say(r, "pods' folders and logs: %s/pods", r->folder);
-	else
-		remove_folder(r);
+	run_folder_end(r);
 	run_show_end(r, status);
 	err_release(&e);
 	loop_timer_free(r->timer);
@@ -189,7 +161,6 @@ static enum exit_code run_all(struct run *r, msec timeout)
 		loop_signal_free(r->signals[i]);
 	loop_free(r->loop);
 	logline_release(&r->logs);
-	free(r->folder);
 	return status;
 }
 

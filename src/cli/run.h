@@ -61,6 +61,7 @@ struct run {
 	struct loop_signal *signals[3];
 	struct embedded *em;
 	char *folder;
+	int lock; /* of the folder */
 	struct store_watch *watches[2];
 
 	/* What the store said last. */
@@ -90,6 +91,12 @@ void run_input_release(struct run_input *in);
 /* What the runner is given of the options; in the cli's arena. */
 bool run_trees(struct cli *cli, const struct opt_list *list, const char *option, struct runner_tree **ret);
 const char *const *run_env(struct cli *cli);
+
+/* run_folder.c: makes `folder`, after it has cleared up what killed runs have left. False: it was said why. */
+bool run_folder_make(struct run *r);
+/* Removes it, or says where it is. */
+void run_folder_end(struct run *r);
+void run_folder_release(struct run *r);
 
 /* run_watch.c: puts the objects into the store, and sees what becomes of them. */
 bool run_submit(struct run *r, struct err *e);

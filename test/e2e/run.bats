@@ -249,6 +249,42 @@ YAML
   eventually 30 ended
 }
 
+@test "what a killed run leaves is removed by the next one; living, kept and others' folders are not" {
+  job 'touch up; exec sleep 12346' >long.yaml
+  job 'echo fine' >job.yaml
+  "$DLJOB" run long.yaml >stdout 2>stderr 3>&- &
+  echo $! >run.pid
+  eventually 30 test -e up
+  dead=$(echo dljob-run-*)
+  uid=$(ls "$dead/pods")
+  kill -KILL "$(cat run.pid)"
+  gone() { ! pgrep -f "$BATS_TEST_TMPDIR/$1"; }
+  eventually 30 gone "$dead"
+  rm up
+  "$DLJOB" run --keep long.yaml >stdout 2>stderr 3>&- &
+  echo $! >run.pid
+  eventually 30 test -e up
+  [ ! -e "$dead" ]
+  is "$(find /sys/fs/cgroup -maxdepth 4 -name "$uid" 2>/dev/null)" ""
+  alive=$(echo dljob-run-*)
+  mkdir -m 700 dljob-run-other dljob-run-elsewhere elsewhere
+  touch dljob-run-other/file elsewhere/lock elsewhere/file
+  rmdir dljob-run-elsewhere && ln -s elsewhere dljob-run-elsewhere
+  mkdir -m 755 dljob-run-open && touch dljob-run-open/lock
+  split dljob run job.yaml
+  is "$status" 0
+  [ -e "$alive/lock" ] && kill -0 "$(cat run.pid)"
+  kill -KILL "$(cat run.pid)"
+  eventually 30 gone "$alive"
+  split dljob run job.yaml
+  is "$status" 0
+  # Kept, and never looked at again.
+  [ -d "$alive/pods" ] && [ ! -e "$alive/lock" ]
+  [ -e dljob-run-other/file ] && [ -e elsewhere/file ] && [ -e dljob-run-open/lock ]
+  set -- dljob-run-*
+  is $# 4
+}
+
 @test "--keep: folders and logs stay, and it says where" {
   job 'echo kept' >job.yaml
   split dljob run --keep job.yaml
