@@ -20,7 +20,7 @@ static bool read_numbers(int fd, struct numbers *ret)
 {
 	char text[NUMBERS_TEXT];
 	ssize_t n = pread(fd, text, sizeof(text), 0);
-	struct str rest = { text, (size_t)MAX(n, (ssize_t)0) }, word;
+	struct str rest = { text, n > 0 ? (size_t)n : 0 }, word;
 	int64_t *all[] = { &ret->pid, &ret->start, &ret->port };
 	size_t got = 0;
 
