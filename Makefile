@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/local/linear.yaml
 
-.PHONY: all help run test test-frameworks test-cluster bench bench-cluster
+.PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
 .PHONY: fuzz coverage soak soak-cluster lint format install uninstall clean
 
@@ -33,7 +33,11 @@ test: ## build with warnings as errors, run all tests, also under ASan and UBSan
 test-frameworks: all ## MXNet and TensorFlow on this machine (DL_REQUIRE=1: no skipping)
 	@bats --timing test/frameworks
 
-test-cluster: all ## tests on a real Kubernetes, started for them (the first time builds it; all of it as root)
+test-local: all ## tests of jobs' lives on the cluster on this machine, the same as on a real Kubernetes
+	@scripts/test-cluster.sh --local
+
+test-cluster: all ## test-local, and tests on a real Kubernetes (the first time builds it; all of it as root)
+	@scripts/test-cluster.sh --local
 	@scripts/test-cluster.sh
 	@KILLS=40 test/cluster-soak/run kill input network foreign
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, ns, out and err
+# bats file_tags=local
 # The kinds' definitions, as a real API server takes them.
 load helpers
 
@@ -43,6 +44,8 @@ tfjob.mlkube.io/tf-smoke-gpu
 tfjob.mpba.fbk.eu/mnist"
 }
 
+# It writes a status, as an operator on this machine would at the same time; verbs.bats reads the columns there.
+# bats test_tags=kube
 @test "kubectl get: the columns" {
   kubectl -n "$ns" create -f "$root/examples/mlkube-tfjob/gpu.yaml"
   kubectl -n "$ns" patch tfjob.mlkube.io tf-smoke-gpu --subresource=status --type=merge \

@@ -3,6 +3,13 @@
 # ($ns), and ways to wait by asking.
 load ../e2e/helpers
 here=$root/test/cluster
+# shellcheck source=test/cluster/local.sh
+. "$here/local.sh"
+
+# on_this_machine: the cluster is `dljob local` (CLUSTER=local).
+on_this_machine() {
+  [ "$CLUSTER" = local ]
+}
 
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
@@ -20,7 +27,8 @@ namespace_of_test() {
 # new_namespace NAME: ready for pods.
 new_namespace() {
   kubectl create namespace "$1"
-  eventually 120 kubectl -n "$1" get serviceaccount default
+  # There are no service accounts on this machine.
+  on_this_machine || eventually 120 kubectl -n "$1" get serviceaccount default
 }
 
 # The kinds' definitions, served and known to kubectl. Installed by whoever comes first.
@@ -39,6 +47,42 @@ all_served() {
 # example FILE: the job in examples/FILE.yaml as JSON, for whichever namespace.
 example() {
   yaml_to_json <"$root/examples/$1.yaml" | jq '.[0] | del(.metadata.namespace)'
+}
+
+# nodes: what the names of all nodes begin with.
+nodes() {
+  kubectl get nodes -o 'jsonpath={.items[0].metadata.name}' | sed 's/[0-9]*$//'
+}
+
+# pods_do COMMAND [ANNOTATIONS] <job, in YAML or JSON: its pods run this command, where pods are processes; kwok's go by
+# the annotations (stages.yaml). What a node might not have is not asked for.
+pods_do() {
+  yaml_to_json | jq --arg command "$1" --argjson annotations "${2:-null}" '.[0]
+    | (.spec | .. | objects | select(.spec? | objects | has("containers"))) |= (
+      .metadata.annotations += $annotations
+      | .spec |= del(.hostNetwork, .nodeSelector, .volumes) + {terminationGracePeriodSeconds: 1}
+      | .spec.containers[] |= (del(.args, .resources, .volumeMounts) + {command: ["sh", "-c", $command]}
+        | .env += [{name: "POD_UID", valueFrom: {fieldRef: {fieldPath: "metadata.uid"}}}]))'
+}
+
+# ends CODE [SECONDS] <job: each of its pods ends so, that long after its start (1).
+ends() {
+  pods_do "sleep ${2:-1}; exit $1" "{\"fake/exit\": \"$1\", \"fake/after\": \"${2:-1}s\"}"
+}
+
+# goes_on <job: its pods run until they are stopped, or end_pod ends one.
+goes_on() {
+  pods_do "until [ -s '$BATS_TEST_TMPDIR/end-'\$POD_UID ]; do sleep 0.2; done
+    exit \$(cat '$BATS_TEST_TMPDIR/end-'\$POD_UID)"
+}
+
+# end_pod POD UID CODE: a pod of goes_on.
+end_pod() {
+  if on_this_machine; then
+    echo "$3" >"$BATS_TEST_TMPDIR/end-$2"
+  else
+    kubectl -n "$ns" annotate "$1" fake/exit="$3"
+  fi
 }
 
 # An example of each kind.

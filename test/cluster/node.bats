@@ -11,12 +11,19 @@ teardown_file() {
   end_node_with_operator node
 }
 
-# in_containers COMMAND <job.json: every replica runs it in our image.
+teardown() {
+  kill_started
+}
+
+# in_containers COMMAND <job.json: every replica runs it in our image. /tmp is its own: on this machine all pods share
+# the files of an image.
 in_containers() {
   jq --arg image "$image" --arg command "$1" '
     (.spec | .. | objects | select(.containers?)) |= (del(.hostNetwork) + {terminationGracePeriodSeconds: 1}
+      | .volumes += [{name: "own-tmp", emptyDir: {}}]
       | .containers[] |= (del(.args, .resources)
-        + {image: $image, imagePullPolicy: "Never", command: ["sh", "-c", $command]}))'
+        + {image: $image, imagePullPolicy: "Never", command: ["sh", "-c", $command]}
+        | .volumeMounts += [{name: "own-tmp", mountPath: "/tmp"}]))'
 }
 
 # kept <job.json: all pods stay after its end, for their logs.
@@ -26,6 +33,7 @@ kept() {
     else del(.spec.cleanPodPolicy) | .spec.policy.cleanPods = "None" end'
 }
 
+# bats test_tags=local
 @test "one job of each kind: the replicas find each other and end" {
   replica=$(cat "$here/replica.sh")
   for f in mpba-mxjob/linear fioravanzo-mxjob/linear-dist mlkube-tfjob/distributed aitrainingjob/pserver-trainer; do
@@ -64,25 +72,45 @@ kept() {
   kubectl -n "$ns" delete dljobs --all --wait=false
 }
 
+# bats test_tags=local
 @test "dljob logs: all replicas, over a restart, until the job has ended" {
   # shellcheck disable=SC2016 # for the containers
   tfjob talk 1 "  policy: {cleanPods: None, restart: {backoff: {initialSeconds: 0}}}" | yaml_to_json | jq '.[0]' |
-    in_containers 'echo "$HOSTNAME begins"; case $TF_CONFIG in *worker\",\"index*) sleep 1 ;; *) sleep 6 ;; esac
-      case $HOSTNAME in *worker*) [ -e /tmp/x ] || { echo fails >&2; exit 137; } ;; esac; echo ends' >job.json
+    in_containers 'echo "$HOSTNAME begins"
+      case $HOSTNAME in
+      *master*) nc -l -p 2222 </dev/null && echo ends ;;
+      *) sleep 1 && echo fails >&2 && exit 137 ;;
+      esac' >job.json
   create job.json
-  split timeout 180 "$DLJOB" logs -q -n "$ns" -f talk
+  "$DLJOB" logs -q -n "$ns" -f talk >followed 2>&1 3>&- &
+  echo $! >logs.pid
+  eventually 120 failed_twice
+  end_master
+  status=0
+  timeout 120 tail --pid="$(cat logs.pid)" -f /dev/null
+  wait "$(cat logs.pid)" || status=$?
   is "$status" 0
-  is "$(grep -c 'master-0 | .* begins' stdout)" 1
-  is "$(tail -n 1 stdout)" "master-0 | ends"
+  is "$(grep -c 'master-0 | .* begins' followed)" 1
+  is "$(grep 'master-0 | ' followed | tail -n 1)" "master-0 | ends"
   # The first run and the one after the restart.
-  [ "$(grep -c 'worker-0 | .* begins' stdout)" -ge 2 ]
-  [ "$(grep -c 'worker-0 | fails' stdout)" -ge 2 ]
+  [ "$(grep -c 'worker-0 | .* begins' followed)" -ge 2 ]
   # Afterwards the last run of each is there.
   is "$(dljob logs -q -n "$ns" talk --role master --tail 1)" "master-0 | ends"
   is "$(dljob logs -n "$ns" talk --role master --tail 1 -o json | jq -r .text)" ends
   split dljob logs -q -n "$ns" talk --previous
   is "$status" 1
   kubectl -n "$ns" delete dljobs --all --wait=false
+}
+
+failed_twice() {
+  [ "$(grep -c 'worker-0 | fails' followed)" -ge 2 ]
+}
+
+# The master waits for somebody who calls.
+end_master() {
+  local ip
+  ip=$(kubectl -n "$ns" get pods -l job_type=MASTER -o 'jsonpath={.items[0].status.podIP}')
+  eventually 60 at_node busybox nc -w 5 "$ip" 2222 </dev/null
 }
 
 pods_are() { # pods_are LABELS NAMES
@@ -97,6 +125,7 @@ said() { # said POD TEXT
   has "$(kubectl -n "$ns" logs "$1")" "$2"
 }
 
+# bats test_tags=local
 @test "an exit code that is worth another try: the replica starts again" {
   # shellcheck disable=SC2016 # for the container
   example aitrainingjob/paddle-mnist | kept | in_containers '
@@ -109,6 +138,7 @@ said() { # said POD TEXT
   is "$(kubectl -n "$ns" logs paddle-mnist-trainer-0)" "run 1"
 }
 
+# bats test_tags=local
 @test "an exit code that is not: the job has failed, and says with which" {
   # shellcheck disable=SC2016 # for the container
   tfjob wrong 1 | yaml_to_json | jq '.[0]' | in_containers '
@@ -121,8 +151,9 @@ said() { # said POD TEXT
   has "$(record "$job" .reason)" "master-0 exited with code 3"
 }
 
+# bats test_tags=local
 @test "a job that is deleted while it runs: its containers end" {
-  tfjob runs 2 | yaml_to_json | jq '.[0]' | in_containers 'exec sleep 123456' >job.json
+  tfjob runs 2 | yaml_to_json | jq '.[0]' | in_containers "exec sleep $((123456 + CLUSTER_RUN))" >job.json
   job=$(create job.json)
   kubectl -n "$ns" wait --for=condition=Running --timeout=120s "$job"
   is "$(sleeping | wc -l)" 3
@@ -131,7 +162,7 @@ said() { # said POD TEXT
 }
 
 sleeping() {
-  in_node "$NODE_DIR" pgrep -fx 'sleep 123456'
+  at_node pgrep -fx "sleep $((123456 + CLUSTER_RUN))"
 }
 
 nobody_sleeps() {

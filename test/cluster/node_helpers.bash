@@ -9,25 +9,40 @@ load helpers
 # The one image of the node.
 image=localhost/busybox:test
 
-# A cluster of its own, beside that of the other files. NODE_DIR names one that is there already.
+# A cluster of its own, beside that of the other files. NODE_DIR names one that is there already. `dljob local` has a
+# node and an operator, and runs pods of the image in a tree with the same files.
 node_with_operator() {
+  if on_this_machine; then
+    export NODE_LOG=$CLUSTER_DIR/log
+    return
+  fi
   if [ -z "${NODE_DIR:-}" ]; then
     export NODE_DIR=$BATS_FILE_TMPDIR/node NODE_OURS=yes
     "$here/up" "$NODE_DIR" --node --while "${CLUSTER_WHILE:-$$}" 3>&- || return 1
   fi
-  export KUBECONFIG=$NODE_DIR/kubeconfig
+  export KUBECONFIG=$NODE_DIR/kubeconfig NODE_LOG=$NODE_DIR/log/dl-operator.log
   install_crds
   "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 \
-    >"$NODE_DIR/log/dl-operator.log" 2>&1 3>&- &
+    >"$NODE_LOG" 2>&1 3>&- &
   export OPERATOR=$!
 }
 
 # end_node_with_operator NAME: its logs go to $CLUSTER_LOGS-NAME.
 end_node_with_operator() {
+  on_this_machine && return
   kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
   if [ -n "${NODE_OURS:-}" ]; then
     "$here/down" --keep-logs "$NODE_DIR"
     [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$NODE_DIR" "$CLUSTER_LOGS-$1"
+  fi
+}
+
+# at_node COMMAND…: where the pods' processes can be seen and their addresses reached.
+at_node() {
+  if on_this_machine; then
+    "$@"
+  else
+    in_node "$NODE_DIR" "$@"
   fi
 }
 
@@ -44,7 +59,7 @@ ended() {
     kubectl -n "$ns" get pods -o wide
     kubectl -n "$ns" get events --sort-by=.lastTimestamp | tail -n 30
     kubectl -n "$ns" get pods -o name | xargs -n 1 kubectl -n "$ns" logs --prefix --tail=5
-    tail -n 5 "$NODE_DIR/log/dl-operator.log"
+    tail -n 5 "$NODE_LOG"
     return 1
   }
 }

@@ -27,10 +27,15 @@ teardown() {
   kill_started
 }
 
-# operator NAME [FLAG…]: starts one in the background; its log is in NAME.log, its ports in NAME.ports.
+# operator NAME [FLAG…]: starts one in the background; its log is in NAME.log, its ports in NAME.ports. On this machine
+# it is part of the cluster, which is started if it was killed.
 operator() {
   local name=$1 metrics health
   shift
+  if on_this_machine; then
+    local_up
+    return
+  fi
   metrics=$(free_port) health=$(free_port)
   "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:"$metrics" --health-probe-bind-address=127.0.0.1:"$health" "$@" \
     >"$name.log" 2>&1 3>&- &
@@ -52,17 +57,22 @@ metrics() {
 }
 
 ready() {
+  if on_this_machine; then
+    kubectl get --raw /readyz
+    return
+  fi
   eventually 120 probe "$1" /readyz || {
     cat "$1.log"
     return 1
   }
 }
 
-# The job with an annotation on all of its pods: annotated KEY VALUE <job.json
-annotated() {
-  jq --arg key "$1" --arg value "$2" '
-    (.spec | .. | objects | select(.spec? | objects | has("containers"))).metadata.annotations[$key] = $value' |
-    jq 'if (.spec | type) == "object" and (.spec | has("policy")) then del(.spec.policy) else . end'
+kill_operator() { # kill_operator NAME
+  if on_this_machine; then
+    local_kill
+  else
+    kill -KILL "$(cat "$1.pid")"
+  fi
 }
 
 # phase JOB WANTED
@@ -86,11 +96,12 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   rm "$1.pid"
 }
 
+# bats test_tags=local
 @test "one job of each kind runs to its end" {
   operator a
   ready a
   for f in $one_of_each; do
-    example "$f" | annotated fake/exit 0 >job.json
+    example "$f" | ends 0 >job.json
     kubectl -n "$ns" create -f job.json
     job_in job.json >>jobs.list
   done
@@ -105,6 +116,8 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
       eventually 120 event "$kind" "$reason"
     done
   done
+  # Only a process of its own has ports.
+  on_this_machine && return
   job=$(tail -1 jobs.list)
   curl -sf "127.0.0.1:$(cut -d' ' -f1 a.ports)/debug/jobs/$ns/${job#*/}" |
     jq -e '.[0].plan | .actions == [] and .record.phase == "Succeeded"'
@@ -117,17 +130,18 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   ended a 0
 }
 
+# bats test_tags=local
 @test "a pod that fails is started again, and a killed operator's successor goes on" {
   operator a
   ready a
-  example mpba-tfjob/ps-worker >job.json
+  example mpba-tfjob/ps-worker | goes_on >job.json
   kubectl -n "$ns" create -f job.json
   job=$(job_in job.json)
   eventually 120 phase "$job" Running
-  kill -KILL "$(cat a.pid)"
   pod=$(kubectl -n "$ns" get pods -o name | grep worker | head -1)
   uid=$(kubectl -n "$ns" get "$pod" -o jsonpath='{.metadata.uid}')
-  kubectl -n "$ns" annotate "$pod" fake/exit=3
+  kill_operator a
+  end_pod "$pod" "$uid" 3
   operator b
   renewed() {
     local new
@@ -194,7 +208,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
     now=$(holder) && [ "$now" != "$first" ]
   }
   eventually 120 other
-  example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
+  example mpba-tfjob/ps-worker | ends 0 >job.json
   kubectl -n "$ns" create -f job.json
   kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
 }
@@ -230,7 +244,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   operator a --kinds-dir=kinds
   ready a
   grep -q 'no status subresource (--adopt-crds replaces it)' a.log
-  example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
+  example mpba-tfjob/ps-worker | ends 0 >job.json
   kubectl -n "$ns" create -f job.json
   kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   kill -TERM "$(cat a.pid)"
@@ -260,14 +274,14 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   mv late kinds/late.lua
   eventually 120 kubectl wait --for=condition=Established crd/tfjobs.late.example
   ready a
-  example mlkube-tfjob/gpu | annotated fake/exit 0 | sed 's/mlkube\.io/late.example/' >job.json
+  example mlkube-tfjob/gpu | ends 0 | sed 's/mlkube\.io/late.example/' >job.json
   eventually 120 kubectl -n "$ns" create -f job.json
   kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   echo 'no Lua' >kinds/late.lua
   eventually 120 grep -q 'the kinds stay as they were: .*late.lua' a.log
   # The others, and the kind as it was, are served all the same.
   for name in mlkube.io late.example; do
-    example mlkube-tfjob/gpu | annotated fake/exit 0 | jq '.metadata.name = "again"' |
+    example mlkube-tfjob/gpu | ends 0 | jq '.metadata.name = "again"' |
       sed "s/mlkube\.io/$name/" >job.json
     kubectl -n "$ns" create -f job.json
     kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
@@ -281,7 +295,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
 
 @test "one namespace: its jobs are served, the others' are not" {
   kubectl create namespace "$ns-other"
-  example mpba-tfjob/ps-worker | annotated fake/exit 0 >job.json
+  example mpba-tfjob/ps-worker | ends 0 >job.json
   kubectl -n "$ns-other" create -f job.json
   operator a --namespace="$ns"
   ready a

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, ns, status, out and err
+# bats file_tags=local
 # The commands for people, on a real API server with dl-operator: the life of a job without kubectl.
 load helpers
 
@@ -7,12 +8,15 @@ load helpers
 
 setup_file() {
   install_crds
+  # On this machine it is part of the cluster.
+  on_this_machine && return
   "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 \
     >"$BATS_FILE_TMPDIR/operator.log" 2>&1 3>&- &
   export OPERATOR=$!
 }
 
 teardown_file() {
+  on_this_machine && return
   kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
 }
 
@@ -21,16 +25,15 @@ teardown() {
   kubectl -n "$ns" delete dljobs --all --wait=false
 }
 
+# Without it they take the cluster that kubectl would.
+where=()
+[ "${CLUSTER:-kube}" = kube ] || where=(--local)
+
 # people COMMAND …: in the namespace of the test.
 people() {
   local command=$1
   shift
-  dljob "$command" -q -n "$ns" "$@"
-}
-
-# ends CODE [AFTER] <job.yaml: its pods end so.
-ends() {
-  sed "s|template: {|template: {metadata: {annotations: {fake/exit: \"$1\", fake/after: ${2:-1s}}}, |"
+  dljob "$command" -q "${where[@]}" -n "$ns" "$@"
 }
 
 state_of() {
@@ -61,7 +64,7 @@ TfJob.mlkube.io/bad created"
   has "$(people list)" "$(kubectl -n "$ns" get tfjob.mlkube.io bad -o json | jq -r '.status.dlOperator.reason[:50]')"
   split people get good
   is "$status" 0
-  [[ $out =~ master-0\ +Succeeded\ +0\ +0\ +fake- ]]
+  [[ $out =~ master-0\ +Succeeded\ +0\ +0\ +$(nodes) ]]
   has "$out" "Last events:"
   has "$out" "SuccessfulCreate"
   split people get bad
@@ -75,7 +78,7 @@ bad was deleted"
 
 @test "every kind can be submitted, listed, shown, suspended, resumed and deleted" {
   for f in $one_of_each; do
-    example "$f" | jq 'del(.. | .hostNetwork?, .resources?, .nodeSelector?)' >"${f%/*}.json"
+    example "$f" | goes_on >"${f%/*}.json"
   done
   people submit ./*.json
   is "$(people list -o name | wc -l)" "$(dljob crds -o json | jq '.items | length')"
@@ -96,15 +99,15 @@ bad was deleted"
 }
 
 @test "a job that is followed: every change is a line, until it is deleted" {
-  tfjob demo 1 >job.yaml
+  tfjob demo 1 | goes_on >job.yaml
   people submit job.yaml
-  "$DLJOB" get -q -n "$ns" -w demo >watched 2>&1 3>&- &
+  "$DLJOB" get -q "${where[@]}" -n "$ns" -w demo >watched 2>&1 3>&- &
   echo $! >watch.pid
-  "$DLJOB" list -q -n "$ns" -w >listed 2>&1 3>&- &
+  "$DLJOB" list -q "${where[@]}" -n "$ns" -w >listed 2>&1 3>&- &
   echo $! >list.pid
   people wait demo --for running --timeout 120s
   eventually 60 grep -q 'demo: Running' watched
-  eventually 60 grep -q 'worker-0: Running on fake-' watched
+  eventually 60 grep -q "worker-0: Running on $(nodes)" watched
   eventually 60 grep -q 'demo .* Running' listed
   people delete demo
   status=0
@@ -115,9 +118,9 @@ bad was deleted"
 }
 
 @test "scale: more replicas, fewer replicas, in every kind" {
-  example mpba-mxjob/linear >mx.json
-  example aitrainingjob/pserver-trainer | jq 'del(.. | .hostNetwork?, .resources?, .nodeSelector?)' >ai.json
-  tfjob tf 1 >tf.yaml
+  example mpba-mxjob/linear | goes_on >mx.json
+  example aitrainingjob/pserver-trainer | goes_on >ai.json
+  tfjob tf 1 | goes_on >tf.yaml
   people submit mx.json ai.json tf.yaml
   while read -r job role n; do
     echo "$job $role"
@@ -153,12 +156,12 @@ has_pods() { # has_pods JOB ROLE N
 }
 
 @test "wait: what takes too long, and a job that goes away" {
-  tfjob demo 1 >job.yaml
+  tfjob demo 1 | goes_on >job.yaml
   people submit job.yaml
   split people wait demo --timeout 1s
   is "$status" 124
   has "$err" "timed out: demo "
-  "$DLJOB" wait -q -n "$ns" demo >waited 2>&1 3>&- &
+  "$DLJOB" wait -q "${where[@]}" -n "$ns" demo >waited 2>&1 3>&- &
   echo $! >wait.pid
   people delete demo
   status=0
@@ -168,7 +171,7 @@ has_pods() { # has_pods JOB ROLE N
 }
 
 @test "names of jobs and namespaces are completed" {
-  tfjob mnist 1 >job.yaml
+  tfjob mnist 1 | goes_on >job.yaml
   people submit job.yaml
   is "$(dljob __complete -- get -n "$ns" mn | cut -f1 | paste -s -d ' ')" "mnist :4"
   is "$(dljob __complete -- get -n "$ns" TfJob.mlkube.io/m | cut -f1 | head -n 1)" TfJob.mlkube.io/mnist
@@ -179,11 +182,13 @@ has_pods() { # has_pods JOB ROLE N
 @test "kubectl dljob" {
   mkdir bin
   ln -s "$DLJOB" bin/kubectl-dljob
-  tfjob demo 1 >job.yaml
+  tfjob demo 1 | goes_on >job.yaml
   PATH=$PWD/bin:$PATH kubectl dljob submit -q -n "$ns" job.yaml
   is "$(PATH=$PWD/bin:$PATH kubectl dljob list -n "$ns" -o name)" TfJob.mlkube.io/demo
 }
 
+# On this machine there are no accounts: who has the token may do everything.
+# bats test_tags=kube
 @test "who may not see the jobs is told so" {
   kubectl -n "$ns" create serviceaccount guest
   token=$(kubectl -n "$ns" create token guest)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a replica does in the tests on a real node (node.bats), whatever its kind: it finds the others by its
+# What a replica does in the tests on real nodes (node.bats), whatever its kind: it finds the others by its
 # kind's variables, serves, greets those that serve, and ends well when all of its part is done. Runs under busybox.
 set -eu
 me=$(hostname)
@@ -74,7 +74,7 @@ tensorflow() {
 
 trainingjob() {
   # Every replica has a name, also one without ports.
-  until nslookup "$TRAININGJOB_SERVICE.svc.cluster.local" | grep -q "Address: $(hostname -i)\$"; do
+  until ping -c 1 -W 1 "$TRAININGJOB_SERVICE.svc.cluster.local" 2>/dev/null | grep -q "($(hostname -i))"; do
     sleep 0.2
   done
   echo "$TRAININGJOB_SERVICE is me"

@@ -1,18 +1,11 @@
-# One cluster for all files of a run. CLUSTER_DIR names one that `up` has started already: it is used, and
-# left as it is.
+# One cluster for all files of a run. CLUSTER says which:
+#
+#   kube (default)   a real Kubernetes. CLUSTER_DIR names one that `up` has started already: it is used, and left.
+#   local            `dljob local`, for the tests that have the tag `local`; pods are processes of this machine
 setup_suite() {
   here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
-  CLUSTER_PATH=$("$here/../../scripts/kube-deps.sh")
-  PATH=$CLUSTER_PATH:$PATH
-  if [ -z "${CLUSTER_DIR:-}" ]; then
-    CLUSTER_DIR=$BATS_SUITE_TMPDIR/cluster
-    CLUSTER_OURS=$CLUSTER_DIR
-    "$here/up" "$CLUSTER_DIR" --nodes 3 --while "${CLUSTER_WHILE:-$$}" || {
-      # The folder of the run is removed with it.
-      [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$CLUSTER_DIR" "$CLUSTER_LOGS"
-      return 1
-    }
-  fi
+  export CLUSTER=${CLUSTER:-kube}
+  "${CLUSTER}_cluster" || return 1
   # Namespaces are made of it: a cluster that is used again has those of the last run still.
   CLUSTER_RUN=$$
   export PATH CLUSTER_PATH CLUSTER_DIR CLUSTER_RUN
@@ -21,9 +14,35 @@ setup_suite() {
   export KUBECACHEDIR=$BATS_SUITE_TMPDIR/kubectl
 }
 
+kube_cluster() {
+  CLUSTER_PATH=$("$here/../../scripts/kube-deps.sh")
+  PATH=$CLUSTER_PATH:$PATH
+  [ -z "${CLUSTER_DIR:-}" ] || return 0
+  CLUSTER_DIR=$BATS_SUITE_TMPDIR/cluster
+  CLUSTER_OURS=$CLUSTER_DIR
+  "$here/up" "$CLUSTER_DIR" --nodes 3 --while "${CLUSTER_WHILE:-$$}" || {
+    # The folder of the run is removed with it.
+    [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$CLUSTER_DIR" "$CLUSTER_LOGS"
+    return 1
+  }
+}
+
+local_cluster() {
+  # shellcheck source=test/cluster/local.sh
+  . "$here/local.sh"
+  # The machine's kubectl, if it is there and not too old.
+  kubectl patch --help 2>/dev/null | grep -q -e --subresource ||
+    PATH=$("$here/../../scripts/kube-deps.sh" --kubectl):$PATH
+  CLUSTER_DIR=$BATS_SUITE_TMPDIR/local
+  CLUSTER_OURS=$CLUSTER_DIR
+  local_start "$CLUSTER_DIR" "${CLUSTER_WHILE:-$$}"
+}
+
 teardown_suite() {
-  if [ -n "${CLUSTER_OURS:-}" ]; then
-    "$here/down" --keep-logs "$CLUSTER_OURS"
-    [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$CLUSTER_OURS" "$CLUSTER_LOGS"
-  fi
+  [ -n "${CLUSTER_OURS:-}" ] || return 0
+  case $CLUSTER in
+  kube) "$here/down" --keep-logs "$CLUSTER_OURS" ;;
+  local) local_end ;;
+  esac
+  [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$CLUSTER_OURS" "$CLUSTER_LOGS"
 }
