@@ -1,0 +1,18 @@
+/* What our objects are called in their own metadata. */
+#ifndef OBJECT_LABELS_H
+#define OBJECT_LABELS_H
+
+#include "base/str.h"
+
+/* Our own labels; every child carries them all. The watches select on LABEL_UID. */
+#define LABEL_DOMAIN "dl-operator.mpba.fbk.eu/"
+#define LABEL_UID LABEL_DOMAIN "uid"
+#define LABEL_KIND LABEL_DOMAIN "kind"
+#define LABEL_JOB LABEL_DOMAIN "job"
+#define LABEL_ROLE LABEL_DOMAIN "role"
+#define LABEL_INDEX LABEL_DOMAIN "index"
+#define LABEL_GENERATION LABEL_DOMAIN "generation"
+/* The policy of a kind whose spec is an array. */
+#define ANNOTATION_POLICY LABEL_DOMAIN "policy"
+
+#endif
