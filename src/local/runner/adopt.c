@@ -20,7 +20,7 @@ static void run_anew(struct runner *r, struct run_pod *p)
 {
 	struct err e = ERR_INIT;
 
-	if (!pod_reap(p->folder, r->c.clock, &e) || !file_remove_tree(p->folder, false, &e))
+	if (!pod_reap(p->folder, r->c.clock, &e) || !kept_remove_pod(r, p, &e))
 		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
 	err_release(&e);
 }

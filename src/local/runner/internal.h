@@ -113,6 +113,7 @@ struct runner {
 	struct news *news;
 	size_t n_news, cap_news;
 	struct map pods, units, services, by_wd;
+	struct map jobs; /* UIDs of those that exist */
 	struct run_pod *first_pod, *last_pod;
 	struct unit *first_unit, *last_unit;
 	struct host_service *first_service, *last_service;
@@ -125,6 +126,7 @@ struct runner {
 	bool hosts_due;  /* names have changed */
 	bool config_due; /* a ConfigMap or a Secret has changed */
 	bool types_due;  /* a definition has come */
+	bool prune_due;  /* logs of jobs that are gone */
 	bool resolv_known;
 	struct str resolv; /* of `arena` */
 	bool stopping;
@@ -233,6 +235,16 @@ void status_waiting(struct runner *r, struct run_pod *p, struct str container, c
 void stop_some(struct runner *r, struct run_pod *p);
 /* Without a process, and its object is deleted or gone: everything of it goes. P may be freed. */
 void stop_remove(struct runner *r, struct run_pod *p);
+
+/* --- kept.c: logs of pods that are gone. */
+/* JOB/NAMESPACE/POD below FOLDER/logs, in ROUND; empty: they are not kept. */
+struct str kept_place(struct runner *r, const struct run_pod *p);
+/* Removes the pod's folder, after its logs have found their place. */
+bool kept_remove_pod(struct runner *r, const struct run_pod *p, struct err *e);
+void kept_take_job(struct runner *r, yyjson_val *job, enum store_change change);
+/* What belongs to no job goes, as much as a step has time for. */
+void kept_prune(struct runner *r);
+void kept_free(struct runner *r);
 
 /* --- adopt.c: what runs already. */
 bool adopt_all(struct runner *r, struct err *e);

@@ -23,7 +23,7 @@ struct runner *runner_new(const struct runner_config *c, struct err *e)
 	r->pod_type = store_type(c->store, STR(""), STR("v1"), STR("pods"));
 	r->event_type = store_type(c->store, STR(""), STR("v1"), STR("events"));
 	r->node_type = store_type(c->store, STR(""), STR("v1"), STR("nodes"));
-	r->fit_due = r->hosts_due = r->adopting = r->stepping = true;
+	r->fit_due = r->hosts_due = r->prune_due = r->adopting = r->stepping = true;
 	r->now = loop_now(c->loop);
 	node_ip(r->host_ip);
 	well = process_open(r, e) && node_make(r, e) && watch_start(r, e);
@@ -92,6 +92,7 @@ msec runner_step(struct runner *r)
 	}
 	admit(r);
 	start_some(r);
+	kept_prune(r);
 	if (r->n_news || (r->fit_due && !r->stopping))
 		runner_wake_at(r, r->troubled ? r->now + SECONDS(1) : r->now);
 	arena_reset(&r->round);
@@ -153,6 +154,7 @@ void runner_free(struct runner *r)
 	while (r->first_unit)
 		units_free(r, r->first_unit);
 	hosts_free(r);
+	kept_free(r);
 	map_release(&r->pods);
 	map_release(&r->units);
 	process_close(r);

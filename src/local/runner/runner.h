@@ -4,6 +4,9 @@
  * gives out GPUs, and says in events what people would ask about.
  *
  *   FOLDER/pods/UID/    the pod's folder, as local/pod/pod.h has it; kept until the pod's object is gone
+ *   FOLDER/logs/JOB/NAMESPACE/POD/N/logs/
+ *                       then the logs of a job's pod (unless tied): JOB is the job's UID, N how many pods of that name
+ *                       ended before; the last two are kept, until the job's object is gone
  *
  * Nothing here is remembered that is not in the store or in the folders: killed at any instruction and started again,
  * it goes on with the processes of before. Callbacks only record; everything happens in runner_step().
@@ -11,6 +14,7 @@
 #ifndef LOCAL_RUNNER_RUNNER_H
 #define LOCAL_RUNNER_RUNNER_H
 
+#include "base/buf.h"
 #include "kind/kind.h"
 #include "local/net/net.h"
 #include "local/runner/fit.h"
@@ -63,6 +67,9 @@ size_t runner_living(const struct runner *r);
 /* All pods are stopped, with at most GRACE milliseconds each (-1: their own; 0: at once), and none is started any more.
    To be called again with less. runner_step() goes on until runner_living() is 0. Objects stay. */
 void runner_stop(struct runner *r, int64_t grace);
+/* The folder with the logs (as pod_tail wants it) of the last pod of that name that is gone, appended to RET; of the
+   newest job, if several had one. BEFORE: not of the last one, but of one so many before it. False: there are none. */
+bool runner_kept_logs(const char *folder, struct str ns, struct str name, int before, struct buf *ret);
 /* Pods that live are left alone (unless tied). */
 void runner_free(struct runner *r);
 

@@ -97,12 +97,15 @@ static bool put_link(struct runner *r, struct run_pod *p, const char *name, stru
 
 static bool prepare(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct err *e)
 {
+	struct str place;
+
 	if (p->netns >= 0)
 		spec->network = arena_printf(&r->round, "/proc/%d/fd/%d", (int)getpid(), p->netns);
 	if (!r->resolv_known)
 		r->resolv = net_resolv_path(r->c.net, &r->arena);
 	r->resolv_known = true;
-	return pod_prepare(p->folder, spec, e) &&
+	place = kept_place(r, p);
+	return pod_prepare(p->folder, spec, e) && (str_empty(place) || put_link(r, p, "job", place, e)) &&
 	       put_link(r, p, "hosts", net_hosts_path(r->c.net, str_c(p->ns), str_c(p->name), &r->round), e) &&
 	       put_link(r, p, "resolv.conf", r->resolv, e);
 }

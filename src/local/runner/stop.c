@@ -1,7 +1,6 @@
 /* Ending pods: deleted, gone, or all of them. First the processes, then what is left, then the object. */
 #include "local/runner/internal.h"
 
-#include "base/file.h"
 #include "base/log.h"
 
 #include <signal.h>
@@ -119,7 +118,7 @@ void stop_remove(struct runner *r, struct run_pod *p)
 			r->hosts_due = true;
 		p->has_ip = false;
 		/* What cannot be removed is tried again at the next start. */
-		if (!r->c.keep_folders && !file_remove_tree(p->folder, false, &e))
+		if (!r->c.keep_folders && !kept_remove_pod(r, p, &e))
 			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder stays: %s", err_msg(&e));
 		err_release(&e);
 		if (p->stage != STAGE_FOREIGN)

@@ -113,6 +113,7 @@ void watch_take(struct runner *r)
 			hosts_take_service(r, doc, n.change);
 			break;
 		case NEWS_JOB:
+			kept_take_job(r, yyjson_doc_get_root(doc), n.change);
 			units_take_job(r, doc, n.change);
 			break;
 		case NEWS_CONFIG:
