@@ -90,6 +90,13 @@ static bool pod_folder(void *cookie, struct str ns, struct str name, struct str 
 	return true;
 }
 
+static bool kept_logs(void *cookie, struct str ns, struct str name, int before, struct buf *ret)
+{
+	const struct serving *s = cookie;
+
+	return embedded_kept_logs(s->em, ns, name, before, ret);
+}
+
 static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, struct err *e)
 {
 	struct cli *cli = s->local->cli;
@@ -126,6 +133,7 @@ static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, stru
 	                                        .version = DL_VERSION,
 	                                        .port = o->port,
 	                                        .pod_folder = pod_folder,
+	                                        .kept_logs = kept_logs,
 	                                        .cookie = s },
 	                  e);
 	return s->api && local_hold(&s->local->holder, api_port(s->api), e);

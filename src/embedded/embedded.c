@@ -224,6 +224,11 @@ void embedded_pod_folder(const struct embedded *em, struct str uid, struct buf *
 	buf_printf(ret, "%s/pods/%.*s", em->folder, STR_F(uid));
 }
 
+bool embedded_kept_logs(const struct embedded *em, struct str ns, struct str name, int before, struct buf *ret)
+{
+	return runner_kept_logs(em->folder, ns, name, before, ret);
+}
+
 size_t embedded_living(const struct embedded *em)
 {
 	return runner_living(em->runner);

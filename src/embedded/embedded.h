@@ -37,6 +37,8 @@ const struct net_world *embedded_world(const struct embedded *em);
 struct str embedded_node(const struct embedded *em);
 /* Where a pod's files are. */
 void embedded_pod_folder(const struct embedded *em, struct str uid, struct buf *ret);
+/* As runner_kept_logs(). */
+bool embedded_kept_logs(const struct embedded *em, struct str ns, struct str name, int before, struct buf *ret);
 size_t embedded_living(const struct embedded *em);
 /* Something has changed that the loop does not see. */
 void embedded_wake(struct embedded *em);

@@ -185,6 +185,44 @@ table() {
   is "$(body "$(cat followed)")" $'line 3\nline 4\nline 5'
 }
 
+@test "logs of pods that are gone: the last of that name and namespace, the one before it, and who asks" {
+  start_api
+  log=/api/v1/namespaces/default/pods/p/log
+  is "$(code "$(api $log)")" 404
+  # line FOLDER RUN TEXT
+  line() {
+    mkdir -p "api/$1/logs/c"
+    echo "2026-01-02T03:04:00.678901234Z stdout F $3" >"api/$1/logs/c/$2.log"
+  }
+  line kept/default/p/0 0 newest
+  is "$(body "$(api $log)")" newest
+  is "$(body "$(api "$log?follow=true&container=c&timestamps=true")")" '2026-01-02T03:04:00.678901234Z newest'
+  is "$(code "$(api "$log?previous=true")")" 400
+  is "$(code "$(anybody $log)")" 401
+  is "$(code "$(api /api/v1/namespaces/other/pods/p/log)")" 404
+  for c in d ..%2Fc ..%2F..%2F0%2Flogs%2Fc; do
+    is "$(code "$(api "$log?container=$c")")" 400
+  done
+  line kept/default/p/1 0 older
+  is "$(body "$(api "$log?previous=true")")" older
+  line kept/default/p/0 1 'second run'
+  is "$(body "$(api $log)")" 'second run'
+  is "$(body "$(api "$log?previous=true")")" newest
+  mkdir api/kept/default/p/0/logs/b
+  has "$(body "$(api $log)")" 'choose one of: ['
+  is "$(body "$(api "$log?container=c")")" 'second run'
+
+  # With a pod of that name they are those before it.
+  uid=$(make_pod p)
+  has "$(body "$(api $log)")" 'is waiting to start'
+  is "$(body "$(api "$log?previous=true")")" 'second run'
+  line "pods/$uid" 0 now
+  is "$(body "$(api $log)")" now
+  is "$(body "$(api "$log?previous=true")")" 'second run'
+  line "pods/$uid" 1 'now again'
+  is "$(body "$(api "$log?previous=true")")" now
+}
+
 @test "a log of many megabytes comes whole" {
   start_api
   dir=api/pods/$(make_pod p)/logs/c

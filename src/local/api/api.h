@@ -24,6 +24,9 @@ struct api_config {
 	const char *version; /* of this program, for /version; may be NULL */
 	/* The pod's folder (with its logs) appended to RET; false: it has none. May be NULL. */
 	bool (*pod_folder)(void *cookie, struct str ns, struct str name, struct str uid, struct buf *ret);
+	/* The same for pods of that name that are gone: BEFORE is 0 for the last of them, 1 for the one before it. May
+	   be NULL. */
+	bool (*kept_logs)(void *cookie, struct str ns, struct str name, int before, struct buf *ret);
 	void *cookie;
 };
 

@@ -3,6 +3,8 @@
 #include "local/api/internal.h"
 #include "local/pod/tail.h"
 
+#include <dirent.h>
+
 enum { PIECE = 256 << 10, POLL_MS = 300, FOLDER_MAX = 4096 };
 
 struct log_reader {
@@ -202,19 +204,72 @@ static struct str waits_for(yyjson_val *pod, struct str container)
 	return reason.n ? reason : STR("ContainerCreating");
 }
 
-/* -1: there is none, and it has been answered. */
-static int64_t choose_run(struct answering *q, yyjson_val *pod, const char *folder, struct str container)
+/* Pods that are gone */
+
+static bool kept_folder(const struct answering *q, int before, struct buf *ret)
 {
-	int64_t last = pod_tail_runs(folder, container);
+	const struct api_config *c = &q->api->config;
+	const struct store_request *r = &q->route->request;
+
+	buf_clear(ret);
+	return c->kept_logs && c->kept_logs(c->cookie, r->ns, r->name, before, ret);
+}
+
+/* Its object is gone, too: its containers are those that have written. False: it has been answered. */
+static bool choose_kept_container(struct answering *q, const char *folder, struct str *ret)
+{
+	struct arena *a = &q->api->arena;
+	struct str name = q->route->log.container;
+	DIR *dir = str_empty(name) ? opendir(arena_printf(a, "%s/logs", folder).p) : NULL;
+	struct buf names = BUF_INIT(4096);
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		if (str_is_dns_label(str_c(entry->d_name), false)) {
+			name = arena_str(a, str_c(entry->d_name));
+			buf_printf(&names, "%s%s", n++ ? " " : "", entry->d_name);
+		}
+	if (dir)
+		closedir(dir);
+	if (n > 1)
+		answer_status(q, API_BAD_REQUEST,
+		              "a container name must be specified for pod %.*s, choose one of: [%.*s]",
+		              STR_F(q->route->request.name), STR_F(buf_str(&names)));
+	buf_release(&names);
+	if (n > 1)
+		return false;
+	if (!str_is_dns_label(name, false) || pod_tail_runs(folder, name) < 0) {
+		answer_status(q, API_BAD_REQUEST, "container %.*s is not valid for pod %.*s",
+		              STR_F(str_sub(name, 0, 64)), STR_F(q->route->request.name));
+		return false;
+	}
+	*ret = name;
+	return true;
+}
+
+/* The run before the last one in FOLDER, or else the last one of the pod that is gone since. -1: there is none, and it
+   has been answered. */
+static int64_t choose_previous(struct answering *q, struct buf *folder, struct str container, int before)
+{
+	int64_t run = pod_tail_runs(folder->p, container) - 1;
+
+	if (run < 0)
+		run = kept_folder(q, before, folder) ? pod_tail_runs(folder->p, container) : -1;
+	if (run < 0)
+		answer_status(q, API_BAD_REQUEST, "previous terminated container \"%.*s\" in pod \"%.*s\" not found",
+		              STR_F(container), STR_F(q->route->request.name));
+	return run;
+}
+
+/* -1: there is none, and it has been answered. */
+static int64_t choose_run(struct answering *q, yyjson_val *pod, struct buf *folder, struct str container)
+{
+	int64_t last = pod_tail_runs(folder->p, container);
 	struct str name = q->route->request.name;
 
-	if (q->route->log.previous) {
-		if (last < 1)
-			answer_status(q, API_BAD_REQUEST,
-			              "previous terminated container \"%.*s\" in pod \"%.*s\" not found",
-			              STR_F(container), STR_F(name));
-		return MAX(last, (int64_t)0) - 1;
-	}
+	if (q->route->log.previous)
+		return choose_previous(q, folder, container, 0);
 	if (last < 0)
 		answer_status(q, API_BAD_REQUEST, "container \"%.*s\" in pod \"%.*s\" is waiting to start: %.*s",
 		              STR_F(container), STR_F(name), STR_F(waits_for(pod, container)));
@@ -253,7 +308,7 @@ static void start(struct answering *q, yyjson_val *pod, const char *folder, stru
 	r->out = (struct buf)BUF_INIT(PIECE + (1 << 20));
 	r->timer = loop_timer_new(a->config.loop, on_timer, r);
 	r->tail = pod_tail_new(folder, container, run);
-	r->ended = has_ended(pod, container, run);
+	r->ended = !pod || o->previous || has_ended(pod, container, run);
 	r->follow = o->follow && !r->ended;
 	set_since(r, o);
 	if (o->tail_lines >= 0)
@@ -279,6 +334,24 @@ static void start(struct answering *q, yyjson_val *pod, const char *folder, stru
 	}
 }
 
+/* False: there is nothing of it, and it has not been answered. */
+static bool answer_kept(struct answering *q)
+{
+	struct buf folder = BUF_INIT(FOLDER_MAX);
+	bool found = kept_folder(q, 0, &folder);
+	struct str container;
+	int64_t run;
+
+	if (found && choose_kept_container(q, folder.p, &container)) {
+		run = q->route->log.previous ? choose_previous(q, &folder, container, 1)
+		                             : pod_tail_runs(folder.p, container);
+		if (run >= 0 && may_stream(q))
+			start(q, NULL, folder.p, container, run);
+	}
+	buf_release(&folder);
+	return found;
+}
+
 void answer_log(struct answering *q)
 {
 	const struct store_request *r = &q->route->request;
@@ -292,7 +365,8 @@ void answer_log(struct answering *q)
 	store_call(q->api->config.store,
 	           &(struct store_request){ .verb = STORE_GET, .type = r->type, .ns = r->ns, .name = r->name }, &a);
 	if (a.code != API_OK) {
-		answer_json(q, a.code, &a.body);
+		if (a.code != API_NOT_FOUND || !answer_kept(q))
+			answer_json(q, a.code, &a.body);
 		store_answer_release(&a);
 		return;
 	}
@@ -305,7 +379,7 @@ void answer_log(struct answering *q)
 	    !q->api->config.pod_folder(q->api->config.cookie, r->ns, r->name,
 	                               json_str(json_at(pod, "metadata", "uid", NULL)), &folder))
 		answer_status(q, API_NOT_FOUND, "pod \"%.*s\" has no logs on this machine", STR_F(r->name));
-	else if ((run = choose_run(q, pod, folder.p, container)) >= 0 && may_stream(q))
+	else if ((run = choose_run(q, pod, &folder, container)) >= 0 && may_stream(q))
 		start(q, pod, folder.p, container, run);
 	buf_release(&folder);
 }

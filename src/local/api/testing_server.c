@@ -1,12 +1,13 @@
 /* For tests: the API on a store in memory, with the definitions of all kinds, until SIGTERM. Pods are run by nobody.
      testing_server FOLDER
-   The identity is kept in FOLDER, logs are looked for in FOLDER/pods/UID. Prints the kubeconfig's path once it
-   serves. */
+   The identity is kept in FOLDER, logs are looked for in FOLDER/pods/UID, those of pods that are gone in
+   FOLDER/kept/NAMESPACE/NAME/0 (the last), 1. Prints the kubeconfig's path once it serves. */
 #include "base/json.h"
 #include "kind/kind.h"
 #include "local/api/api.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 struct server {
 	struct loop *loop;
@@ -82,6 +83,14 @@ static bool pod_folder(void *cookie, struct str ns, struct str name, struct str 
 	return true;
 }
 
+static bool kept_logs(void *cookie, struct str ns, struct str name, int before, struct buf *ret)
+{
+	const struct server *v = cookie;
+
+	buf_printf(ret, "%s/kept/%.*s/%.*s/%d", v->folder, STR_F(ns), STR_F(name), before);
+	return access(ret->p, F_OK) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct server v = { .loop = loop_new(), .folder = argc == 2 ? argv[1] : "" };
@@ -103,6 +112,7 @@ int main(int argc, char **argv)
 	                                       .folder = v.folder,
 	                                       .version = DL_VERSION,
 	                                       .pod_folder = pod_folder,
+	                                       .kept_logs = kept_logs,
 	                                       .cookie = &v },
 	                 &e);
 	if (!v.api)
