@@ -21,6 +21,7 @@ struct source {
 	struct str pod, container, role, replica;
 	int32_t index;
 	bool running; /* as far as is known */
+	bool asked;   /* nobody knows whether there is such a log */
 	bool paused, gone;
 	struct loop_timer *timer; /* until it is opened again */
 	bool waits;
@@ -32,11 +33,13 @@ struct logs {
 	const struct job_found *job;
 	const struct logs_options *o;
 	const struct job *read; /* NULL: it cannot be read */
+	struct kind_job *kj;
 	struct str uid;
 	struct merge merge;
 	struct logline_printer printer;
 	struct source *sources;
-	struct map by_key;
+	struct map by_key, by_pod; /* BY_POD: names of pods that are there */
+	bool gone_taken;
 	size_t n_open, n_shown, n_told;
 	struct follow *pods, *object;
 	struct loop_timer *timer;
@@ -61,6 +64,15 @@ static bool is_wanted(const struct logs *l, struct str role, struct str name)
 			return r->containers[i].counts && !r->containers[i].init;
 	/* What somebody has put beside them (a sidecar of a mesh) is no part of the job. */
 	return !r;
+}
+
+/* Are the logs of pods that are gone kept? The cluster on this machine does; others on it say no when they are asked.
+ */
+static bool may_be_kept(const struct logs *l)
+{
+	const struct remote *r = &l->session->remote;
+
+	return r->local || str_has_prefix(r->config.server.url, STR("https://127.0.0.1:"));
 }
 
 static bool on_data(void *cookie, struct str piece)
@@ -112,7 +124,8 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 	merge_end(s->merge, loop_now(l->session->remote.loop));
 	l->n_open--;
 	s->gone = true;
-	if (well && !o->message.n)
+	l->n_shown += s->asked && well;
+	if ((well && !o->message.n) || (s->asked && o->code >= 400 && o->code < 500))
 		return;
 	if (o->code == 401 || o->code == 403 || o->code == 0)
 		l->status = remote_refused(&l->session->remote, "read logs", o->code, o->message);
@@ -163,6 +176,33 @@ static struct source *source_new(struct logs *l, struct str key)
 	return s;
 }
 
+/* NULL: there are too many. */
+static struct source *add_source(struct logs *l, struct str key, struct str pod, struct str container, struct str role,
+                                 int32_t index)
+{
+	struct arena *a = &l->arena;
+	struct source *s;
+
+	if (l->n_open >= LOGS_AT_ONCE) {
+		if (!l->n_told++)
+			cli_fail(l->session->cli, CLI_FAILED,
+			         "only the first %d replicas are shown; --role and --index choose others",
+			         LOGS_AT_ONCE);
+		l->status = CLI_FAILED;
+		return NULL;
+	}
+	s = source_new(l, key);
+	s->pod = arena_str(a, pod);
+	s->container = arena_str(a, container);
+	s->role = arena_str(a, role);
+	s->index = index;
+	s->replica = l->o->container && !strcmp(l->o->container, "*")
+	                     ? arena_printf(a, "%.*s-%d/%.*s", STR_F(role), index, STR_F(container))
+	                     : arena_printf(a, "%.*s-%d", STR_F(role), index);
+	logline_expect(&l->printer, s->replica);
+	return s;
+}
+
 static void take_container(struct logs *l, yyjson_val *pod, yyjson_val *status, struct str role, int32_t index)
 {
 	struct arena *a = &l->arena;
@@ -180,28 +220,59 @@ static void take_container(struct logs *l, yyjson_val *pod, yyjson_val *status, 
 		s->running = running;
 		return;
 	}
-	if (l->o->previous ? run == 0 && !l->session->remote.local : !running && !ended)
+	if (l->o->previous ? run == 0 && !may_be_kept(l) : !running && !ended)
 		return;
-	if (l->n_open >= LOGS_AT_ONCE) {
-		if (!l->n_told++)
-			cli_fail(l->session->cli, CLI_FAILED,
-			         "only the first %d replicas are shown; --role and --index choose others",
-			         LOGS_AT_ONCE);
-		l->status = CLI_FAILED;
+	s = add_source(l, key, json_str(json_at(pod, "metadata", "name", NULL)), name, role, index);
+	if (!s)
 		return;
-	}
-	s = source_new(l, key);
 	s->running = running;
-	s->pod = arena_str(a, json_str(json_at(pod, "metadata", "name", NULL)));
-	s->container = arena_str(a, name);
-	s->role = arena_str(a, role);
-	s->index = index;
-	s->replica = l->o->container && !strcmp(l->o->container, "*")
-	                     ? arena_printf(a, "%.*s-%d/%.*s", STR_F(role), index, STR_F(name))
-	                     : arena_printf(a, "%.*s-%d", STR_F(role), index);
-	logline_expect(&l->printer, s->replica);
-	l->n_shown++;
+	s->asked = l->o->previous && run == 0;
+	l->n_shown += !s->asked;
 	open_stream(s, false);
+}
+
+static bool is_chosen(const struct logs *l, struct str role, int64_t index)
+{
+	return (!l->o->role || str_eq_nocase(role, str_c(l->o->role))) && (l->o->index < 0 || index == l->o->index);
+}
+
+/* A replica that has no pod. */
+static void take_gone_one(struct logs *l, const struct role *r, int32_t index, struct str pod)
+{
+	for (size_t i = 0; i < r->n_containers && l->status == CLI_WELL; i++) {
+		struct str name = r->containers[i].name;
+		struct source *s;
+
+		if (!is_wanted(l, r->name, name))
+			continue;
+		s = add_source(l, arena_printf(&l->arena, "/%.*s/%.*s", STR_F(pod), STR_F(name)), pod, name, r->name,
+		               index);
+		if (!s)
+			return;
+		s->asked = true;
+		open_stream(s, false);
+	}
+}
+
+/* Once all pods that are there have been taken. */
+static void take_gone(struct logs *l)
+{
+	struct kind_names names;
+
+	if (l->gone_taken || !l->read || !may_be_kept(l))
+		return;
+	/* A pod that is made just now would be shown twice. */
+	if (l->o->follow && !phase_final(job_view(l->job->job.root).phase))
+		return;
+	l->gone_taken = true;
+	for (size_t i = 0; i < l->read->n_roles; i++) {
+		const struct role *r = &l->read->roles[i];
+
+		for (int32_t k = 0; k < r->count && l->status == CLI_WELL; k++)
+			if (is_chosen(l, r->name, k) && kind_names(l->kj, i, k, &names, NULL) &&
+			    !map_get(&l->by_pod, names.pod))
+				take_gone_one(l, r, k, names.pod);
+	}
 }
 
 static void take_pod(void *cookie, yyjson_val *pod)
@@ -210,13 +281,15 @@ static void take_pod(void *cookie, yyjson_val *pod)
 	struct logs *l = cookie;
 	yyjson_val *labels = json_at(pod, "metadata", "labels", NULL), *status;
 	struct str role = json_str(json_get(labels, LABEL_ROLE));
+	struct str name = json_str(json_at(pod, "metadata", "name", NULL));
 	int64_t index = -1;
 	size_t i, n;
 
 	str_int(json_str(json_get(labels, LABEL_INDEX)), &index);
-	if (index < 0 || index > INT32_MAX || (l->o->role && !str_eq_nocase(role, str_c(l->o->role))) ||
-	    (l->o->index >= 0 && index != l->o->index))
+	if (index < 0 || index > INT32_MAX || !is_chosen(l, role, index))
 		return;
+	if (!map_get(&l->by_pod, name))
+		map_put(&l->by_pod, arena_str(&l->arena, name), l);
 	for (size_t j = 0; j < ARRAY_LEN(lists); j++) {
 		yyjson_arr_foreach(json_at(pod, "status", lists[j], NULL), i, n, status)
 		{
@@ -261,7 +334,10 @@ static void job_gone(void *cookie, yyjson_val *object)
 
 static void pods_listed(void *cookie)
 {
-	((struct logs *)cookie)->listed = true;
+	struct logs *l = cookie;
+
+	l->listed = true;
+	take_gone(l);
 }
 
 static void print_line(struct logs *l, const struct merge_line *line)
@@ -377,6 +453,8 @@ static bool start(struct logs *l)
 	}
 	for (size_t i = 0; well && i < list.items.n; i++)
 		take_pod(l, list.items.v[i]);
+	if (well)
+		take_gone(l);
 	remote_list_release(&list);
 	return well;
 }
@@ -389,6 +467,8 @@ static enum exit_code say_nothing(struct logs *l)
 
 	if (l->n_told)
 		return CLI_FAILED;
+	if (l->o->previous && l->session->remote.local)
+		return cli_fail(cli, CLI_FAILED, "no container of %.*s has an earlier log", STR_F(v.name));
 	if (l->o->previous)
 		return cli_fail(
 			cli, CLI_FAILED,
@@ -433,6 +513,7 @@ static void logs_release(struct logs *l)
 	loop_timer_free(l->timer);
 	merge_release(&l->merge);
 	map_release(&l->by_key);
+	map_release(&l->by_pod);
 	logline_release(&l->printer);
 	arena_release(&l->arena);
 }
@@ -440,13 +521,13 @@ static void logs_release(struct logs *l)
 enum exit_code logs_follow(struct session *s, const struct job_found *f, const struct logs_options *o)
 {
 	struct logs l = { .session = s, .job = f, .o = o, .merge = { .grace = o->follow ? grace : NEVER } };
-	struct kind_job *kj = kind_read(s->kinds, f->job.kind, f->job.root, STR_NONE, NULL);
 	struct logline_options print;
 	enum exit_code status;
 
 	logline_options_for(&print, NULL, stdout);
 	l.printer = logline_printer(stdout, o->print ? o->print : &print);
-	l.read = kj ? kind_job(kj) : NULL;
+	l.kj = kind_read(s->kinds, f->job.kind, f->job.root, STR_NONE, NULL);
+	l.read = l.kj ? kind_job(l.kj) : NULL;
 	l.uid = arena_str(&l.arena, json_str(json_at(f->job.root, "metadata", "uid", NULL)));
 	l.timer = loop_timer_new(s->remote.loop, woken, &l);
 	if (start(&l) && !remote_wait(&s->remote, is_over, &l))
@@ -459,6 +540,6 @@ enum exit_code logs_follow(struct session *s, const struct job_found *f, const s
 	else if (status == CLI_WELL && l.n_told && !o->follow)
 		status = CLI_FAILED;
 	logs_release(&l);
-	kind_job_free(kj);
+	kind_job_free(l.kj);
 	return status;
 }
