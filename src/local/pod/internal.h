@@ -76,6 +76,8 @@ struct pod {
 	struct loop_timer *timer;
 	const struct clock *clock;
 	pid_t self;
+	bool tied;   /* ends with the one who started it */
+	bool orphan; /* the one who started it went before it could begin */
 	struct cgroup_mounts cgroups;
 	bool mount_namespace; /* had */
 	bool own_proc;        /* /proc speaks of the same numbers as we */

@@ -228,7 +228,13 @@ static bool live(struct pod *p, struct err *e)
 
 	begin_state(p);
 	well = pod_set_up(p, e);
+	/* Without a word: whoever comes after the one who started us begins anew. */
+	if (!well && p->orphan)
+		return false;
 	if (well) {
+		/* From now on we need nobody. */
+		if (!p->tied)
+			prctl(PR_SET_PDEATHSIG, 0);
 		write_state(p);
 		run(p);
 	} else {
@@ -245,13 +251,10 @@ static bool live(struct pod *p, struct err *e)
 
 int pod_main(const char *folder, bool tied)
 {
-	struct pod p = { .clock = &clock_wall, .self = getpid() };
+	struct pod p = { .clock = &clock_wall, .self = getpid(), .tied = tied };
 	struct err e = ERR_INIT;
 	bool well;
 
-	/* From now on our arguments say who we are: whoever comes after the one who started us finds us. */
-	if (!tied)
-		prctl(PR_SET_PDEATHSIG, 0);
 	umask(022);
 	well = chdir(folder) == 0 || err_set(&e, ERR_IO, "%s: %s", folder, strerror(errno));
 	well = well && pod_spec_read(&p.spec, ".", &p.arena, &e);

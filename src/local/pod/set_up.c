@@ -32,6 +32,9 @@ static bool join_network(struct pod *p, struct err *e)
 	if (p->spec.network.n == 0)
 		return true;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A descriptor of the one who starts us, /proc/PID/fd/N, kept open until our first word: it goes only with that
+	   process, a moment before we would. */
+	p->orphan = fd < 0 && errno == ENOENT && str_has_prefix(p->spec.network, STR("/proc/"));
 	if (fd < 0)
 		return err_set(e, ERR_IO, "network namespace %s: %s", path, strerror(errno));
 	well = setns(fd, CLONE_NEWNET) == 0;

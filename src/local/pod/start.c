@@ -36,7 +36,7 @@ static _Noreturn void become_parent(const char *exe, const char *folder, int log
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	/* Until the program runs nobody could find us again; it unties itself. */
+	/* Until the program runs nobody could find us again, and then it needs our network; later it unties itself. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (is_orphan(fault))
 		_exit(126);

@@ -73,6 +73,23 @@ static void has_not_said_a_word(struct lab *l)
 	CHECK(str_eqc(lab_log(l, "a"), "one\n"));
 }
 
+/* … and it went with the one who started it: nothing of it has run. */
+static void never_says_a_word(struct lab *l)
+{
+	pid_t pid;
+
+	start_a(l);
+	pid = parent_of_a(l);
+	CHECK(unlink(lab_fmt(l, "%s/state.json", lab_pod_folder(l, "a"))) == 0);
+	lab_leave(l);
+	lab_start(l);
+	CHECK(runner_living(l->runner) == 1);
+	CHECK(kill(pid, SIGKILL) == 0);
+	lab_touch(l, "go");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+}
+
 /* Prepared, but never started. */
 static void was_only_prepared(struct lab *l)
 {
@@ -213,6 +230,7 @@ SCENARIO(lives, NET_ROOT)
 SCENARIO(lives, NET_USER)
 SCENARIO(lives, NET_HOST)
 SCENARIO(has_not_said_a_word, NET_HOST)
+SCENARIO(never_says_a_word, NET_HOST)
 SCENARIO(was_only_prepared, NET_HOST)
 SCENARIO(ended_meanwhile, NET_HOST)
 SCENARIO(killed_meanwhile, NET_HOST)
@@ -228,6 +246,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_lives_NET_USER),
 		cmocka_unit_test(test_lives_NET_HOST),
 		cmocka_unit_test(test_has_not_said_a_word_NET_HOST),
+		cmocka_unit_test(test_never_says_a_word_NET_HOST),
 		cmocka_unit_test(test_was_only_prepared_NET_HOST),
 		cmocka_unit_test(test_ended_meanwhile_NET_HOST),
 		cmocka_unit_test(test_killed_meanwhile_NET_HOST),

@@ -143,6 +143,22 @@ static struct str last_words(struct runner *r, struct run_pod *p)
 	return last;
 }
 
+/* It was started by the one before us, with whom it ended: before its first word no container was started. */
+static bool begin_anew(struct runner *r, struct run_pod *p)
+{
+	struct err e = ERR_INIT;
+
+	if (!pod_reap(p->folder, r->c.clock, &e) || !file_remove_tree(p->folder, false, &e)) {
+		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	p->adopted = p->status_due = p->state_changed = false;
+	pods_set_stage(r, p, STAGE_BOUND);
+	runner_wake_at(r, r->now);
+	return true;
+}
+
 void process_over(struct runner *r, struct run_pod *p)
 {
 	enum pod_found found = POD_FOUND_NOTHING;
@@ -164,6 +180,8 @@ void process_over(struct runner *r, struct run_pod *p)
 	p->has_ip = false;
 	r->hosts_due = true;
 	if (e.code == ERR_NONE && found != POD_FOUND_NOTHING)
+		return;
+	if (e.code == ERR_NONE && p->adopted && !p->gone && begin_anew(r, p))
 		return;
 	status_fail(r, p, "StateLost",
 	            arena_printf(&r->round, "the pod's parent process left no state: %.*s",
