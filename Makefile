@@ -7,7 +7,7 @@ EXAMPLE ?= examples/local/linear.yaml
 
 .PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
-.PHONY: fuzz coverage soak soak-cluster lint format install uninstall clean
+.PHONY: fuzz coverage soak soak-cluster soak-local lint format install uninstall clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -40,6 +40,7 @@ test-cluster: all ## test-local, and tests on a real Kubernetes (the first time 
 	@scripts/test-cluster.sh --local
 	@scripts/test-cluster.sh
 	@KILLS=40 test/cluster-soak/run kill input network foreign
+	@KILLS=10 $(MAKE) --no-print-directory soak-local
 
 bench: ## measure speed, beside the targets
 	@scripts/deps.sh
@@ -71,6 +72,9 @@ soak: all ## run the simulator with ever new seeds until stopped
 
 soak-cluster: all ## kill, cut off and mislead operators on a real API server (half an hour; all of it as root)
 	@test/cluster-soak/run
+
+soak-local: all ## kill the cluster on this machine a hundred times under load, and look at what is left
+	@PYTHONDONTWRITEBYTECODE=1 DLJOB=$(CURDIR)/$(BUILD)/dljob test/local-soak/run
 
 lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
 	@scripts/deps.sh --lint
