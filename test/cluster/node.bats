@@ -15,17 +15,6 @@ teardown() {
   kill_started
 }
 
-# in_containers COMMAND <job.json: every replica runs it in our image. /tmp is its own: on this machine all pods share
-# the files of an image.
-in_containers() {
-  jq --arg image "$image" --arg command "$1" '
-    (.spec | .. | objects | select(.containers?)) |= (del(.hostNetwork) + {terminationGracePeriodSeconds: 1}
-      | .volumes += [{name: "own-tmp", emptyDir: {}}]
-      | .containers[] |= (del(.args, .resources)
-        + {image: $image, imagePullPolicy: "Never", command: ["sh", "-c", $command]}
-        | .volumeMounts += [{name: "own-tmp", mountPath: "/tmp"}]))'
-}
-
 # kept <job.json: all pods stay after its end, for their logs.
 kept() {
   jq 'if .apiVersion == "mpba.fbk.eu/v1" then

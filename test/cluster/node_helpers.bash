@@ -46,6 +46,17 @@ at_node() {
   fi
 }
 
+# in_containers COMMAND <job.json: every replica runs it in our image. /tmp is its own: on this machine all pods share
+# the files of an image.
+in_containers() {
+  jq --arg image "$image" --arg command "$1" '
+    (.spec | .. | objects | select(.containers?)) |= (del(.hostNetwork) + {terminationGracePeriodSeconds: 1}
+      | .volumes += [{name: "own-tmp", emptyDir: {}}]
+      | .containers[] |= (del(.args, .resources)
+        + {image: $image, imagePullPolicy: "Never", command: ["sh", "-c", $command]}
+        | .volumeMounts += [{name: "own-tmp", mountPath: "/tmp"}]))'
+}
+
 # create JOB.json: its name, as kubectl takes it.
 create() {
   kubectl -n "$ns" create -f "$1" >&2
