@@ -44,6 +44,19 @@ all_served() {
   [ "$(kubectl api-resources --categories=dljobs -o name | wc -l)" = "$("$DLJOB" crds -o json | jq '.items | length')" ]
 }
 
+# start_operator: one for all tests of a file; end_operator. On this machine it is part of the cluster.
+start_operator() {
+  on_this_machine && return
+  "${DL_OPERATOR:-$(dirname "$DLJOB")/dl-operator}" --metrics-bind-address=127.0.0.1:0 \
+    --health-probe-bind-address=127.0.0.1:0 >"$BATS_FILE_TMPDIR/operator.log" 2>&1 3>&- &
+  export OPERATOR=$!
+}
+
+end_operator() {
+  on_this_machine && return
+  kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
+}
+
 # example FILE: the job in examples/FILE.yaml as JSON, for whichever namespace.
 example() {
   yaml_to_json <"$root/examples/$1.yaml" | jq '.[0] | del(.metadata.namespace)'

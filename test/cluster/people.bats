@@ -4,20 +4,13 @@
 # The commands for people, on a real API server with dl-operator: the life of a job without kubectl.
 load helpers
 
-: "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
-
 setup_file() {
   install_crds
-  # On this machine it is part of the cluster.
-  on_this_machine && return
-  "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 \
-    >"$BATS_FILE_TMPDIR/operator.log" 2>&1 3>&- &
-  export OPERATOR=$!
+  start_operator
 }
 
 teardown_file() {
-  on_this_machine && return
-  kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
+  end_operator
 }
 
 teardown() {
