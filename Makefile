@@ -5,7 +5,7 @@ DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/local/linear.yaml
 
-.PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster
+.PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster bench-local
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
 .PHONY: fuzz coverage soak soak-cluster soak-local lint format install uninstall clean
 
@@ -51,6 +51,11 @@ bench-cluster: ## measure the operator on a real API server, beside a plain load
 	@scripts/deps.sh
 	@TARGETS="dl-operator test/bench-cluster/replay" scripts/build.sh build-bench --buildtype=release
 	@test/bench-cluster/run --build build-bench
+
+bench-local: ## measure the cluster on this machine, beside the targets
+	@scripts/deps.sh
+	@TARGETS=dljob scripts/build.sh build-bench --buildtype=release
+	@PYTHONDONTWRITEBYTECODE=1 DLJOB=$(CURDIR)/build-bench/dljob test/local-bench/run
 
 fuzz: ## run the fuzzers, a minute each (what they find: build-fuzz/found)
 	@scripts/deps.sh --lint

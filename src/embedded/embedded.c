@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { ID_BYTES = 4, PATH_TEXT = 4096 };
+static const msec quiet_time = SECONDS(2);
 
 void embedded_wake(struct embedded *em)
 {
@@ -41,6 +43,15 @@ static msec until(msec at)
 	return at == NEVER ? NEVER : MAX(at - clock_now(&clock_wall), 0);
 }
 
+/* After much work there is memory that is free and still ours: once it is quiet it goes back. */
+static void on_quiet(void *cookie)
+{
+	(void)cookie;
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 static void step(void *cookie)
 {
 	struct embedded *em = cookie;
@@ -54,6 +65,8 @@ static void step(void *cookie)
 	/* What one of them did may have woken another that had its turn before: then the timer is set already. */
 	if (next != NEVER && !em->woken)
 		loop_timer_set(em->timer, next);
+	if (em->quiet)
+		loop_timer_set(em->quiet, quiet_time);
 }
 
 /* The cluster's name for ever, as long as its folder is there: what is left on the machine is marked with it. */
@@ -196,6 +209,7 @@ struct embedded *embedded_open(const struct embedded_config *c, struct err *e)
 	    net_open(&em->net, &em->world, c->folder, str_c(em->id), e) && open_store(em, c, e) &&
 	    open_operator(em, e) && open_runner(em, c, e)) {
 		em->timer = loop_timer_new(em->loop, step, em);
+		em->quiet = em->keep ? loop_timer_new(em->loop, on_quiet, em) : NULL;
 		embedded_wake(em);
 		return em;
 	}
@@ -249,7 +263,9 @@ void embedded_close(struct embedded *em, bool wholly)
 		return;
 	if (em->timer)
 		loop_timer_free(em->timer);
-	em->timer = NULL;
+	if (em->quiet)
+		loop_timer_free(em->quiet);
+	em->timer = em->quiet = NULL;
 	runner_free(em->runner);
 	operator_free(em->op);
 	events_free(em->events);

@@ -11,6 +11,7 @@ struct embedded {
 	struct arena arena;
 	struct loop *loop;
 	struct loop_timer *timer; /* of the next step */
+	struct loop_timer *quiet; /* nothing was done for a while; NULL: we end soon anyway */
 	struct kinds *kinds;
 	const char *folder;
 	struct str node;

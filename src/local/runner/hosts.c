@@ -6,7 +6,7 @@ static void drop_service(struct runner *r, struct host_service *s)
 	map_del(&r->services, str_c(s->key));
 	*(s->prev ? &s->prev->next : &r->first_service) = s->next;
 	*(s->next ? &s->next->prev : &r->last_service) = s->prev;
-	yyjson_doc_free(s->object);
+	yyjson_doc_free(s->selector);
 	free(s->key);
 	free(s);
 }
@@ -40,8 +40,9 @@ void hosts_take_service(struct runner *r, yyjson_doc *object, enum store_change 
 		r->last_service = s;
 		map_put(&r->services, str_c(s->key), s);
 	}
-	yyjson_doc_free(s->object);
-	s->object = object;
+	yyjson_doc_free(s->selector);
+	s->selector = doc_of_part("selector", json_at(yyjson_doc_get_root(object), "spec", "selector", NULL));
+	yyjson_doc_free(object);
 }
 
 static const struct net_label *labels_of(struct arena *a, yyjson_val *map, size_t *ret_n)
@@ -97,11 +98,11 @@ bool hosts_update(struct runner *r, struct err *e)
 		if (p->has_ip)
 			*vec_push(&r->round, &pods) = host_of(r, p);
 	for (const struct host_service *s = r->first_service; s; s = s->next) {
-		yyjson_val *object = yyjson_doc_get_root(s->object), *meta = json_get(object, "metadata");
-		struct net_host_service h = { json_str(json_get(meta, "namespace")), json_str(json_get(meta, "name")),
-			                      NULL, 0 };
+		struct net_host_service h = { .name = str_c(s->key) };
 
-		h.selector = labels_of(&r->round, json_at(object, "spec", "selector", NULL), &h.n_selector);
+		str_next(&h.name, '/', &h.ns);
+		h.selector =
+			labels_of(&r->round, json_get(yyjson_doc_get_root(s->selector), "selector"), &h.n_selector);
 		*vec_push(&r->round, &services) = h;
 	}
 	r->hosts_due = false;

@@ -31,6 +31,7 @@ struct run_pod {
 	struct run_pod *prev, *next;
 	char *ns, *name, *uid, *folder;
 	yyjson_doc *object; /* as the store has it, or had it at last; NULL: it never did */
+	bool slim;          /* it has ended: `object` is only its metadata */
 	bool gone;          /* the store has it no more */
 	enum stage stage;
 	struct unit *unit; /* NULL: gone, ended or foreign from the start */
@@ -61,6 +62,7 @@ struct run_pod {
 	msec retry_at;
 	/* The end. */
 	bool stop_asked, forced, delete_asked;
+	uint64_t request; /* the one that was asked for */
 	msec kill_at;
 };
 
@@ -98,8 +100,8 @@ struct watch {
 
 struct host_service {
 	struct host_service *prev, *next;
-	char *key; /* namespace/name */
-	yyjson_doc *object;
+	char *key;            /* namespace/name */
+	yyjson_doc *selector; /* {"selector": …} */
 };
 
 enum { RUNNER_WATCHES = 5 };
@@ -160,6 +162,9 @@ int store_patch_pod(struct runner *r, const struct run_pod *p, bool status, stru
 /* The object as a tree, which the caller frees; NULL: there is none. */
 yyjson_doc *store_read(struct runner *r, const struct store_type *t, struct str ns, struct str name);
 
+/* A document of its own with {KEY: PART}, and nothing else of where PART comes from. */
+yyjson_doc *doc_of_part(const char *key, yyjson_val *part);
+
 /* --- watch.c */
 bool watch_start(struct runner *r, struct err *e);
 /* For kinds whose definitions have come. */
@@ -173,6 +178,8 @@ struct run_pod *pods_add(struct runner *r, struct str uid, struct str ns, struct
 /* OBJECT becomes the pod's. */
 void pods_take(struct runner *r, yyjson_doc *object, enum store_change change);
 void pods_drop(struct runner *r, struct run_pod *p);
+/* Nothing is done with it any more but removing it: most of what is known of it is forgotten. */
+void pods_slim(struct run_pod *p);
 /* In the order of their creation: the next of the same list. */
 void pods_set_stage(struct runner *r, struct run_pod *p, enum stage s);
 bool pods_is_deleting(const struct run_pod *p);

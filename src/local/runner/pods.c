@@ -27,6 +27,33 @@ struct run_pod *pods_add(struct runner *r, struct str uid, struct str ns, struct
 	return p;
 }
 
+yyjson_doc *doc_of_part(const char *key, yyjson_val *part)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *root = yyjson_mut_obj(doc);
+	yyjson_doc *ret;
+
+	yyjson_mut_obj_add_val(doc, root, key, yyjson_val_mut_copy(doc, part));
+	ret = yyjson_mut_val_imut_copy(root, NULL);
+	ASSERT(ret);
+	yyjson_mut_doc_free(doc);
+	return ret;
+}
+
+void pods_slim(struct run_pod *p)
+{
+	yyjson_doc *whole = p->object;
+
+	if (p->slim || !whole)
+		return;
+	p->slim = true;
+	p->object = doc_of_part("metadata", json_get(pod_object(p), "metadata"));
+	yyjson_doc_free(whole);
+	free(p->told);
+	p->told = NULL;
+	p->n_told = 0;
+}
+
 void pods_drop(struct runner *r, struct run_pod *p)
 {
 	ASSERT(p->stage != STAGE_LIVES);
@@ -140,6 +167,7 @@ void pods_take(struct runner *r, yyjson_doc *object, enum store_change change)
 	}
 	before = p->object;
 	p->object = object;
+	p->slim = false;
 	p->gone = change == STORE_DELETED;
 	if (!p->gone)
 		take_change(r, p, yyjson_doc_get_root(before));

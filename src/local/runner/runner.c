@@ -69,6 +69,8 @@ static void look_at(struct runner *r, struct run_pod *p)
 		stop_some(r, p);
 	else if ((p->gone || pods_is_deleting(p)) && !p->status_due)
 		stop_remove(r, p);
+	else if (p->stage == STAGE_ENDED && !p->status_due)
+		pods_slim(p);
 }
 
 msec runner_step(struct runner *r)

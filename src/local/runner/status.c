@@ -132,6 +132,9 @@ void status_write(struct runner *r, struct run_pod *p)
 	bool missing;
 
 	p->state_changed = false;
+	/* All was said. */
+	if (p->slim)
+		return;
 	if (!pod_state_read(&state, &missing, p->folder, &r->round, &e) ||
 	    (!missing && !pod_spec_read(&spec, p->folder, &r->round, &e))) {
 		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its state cannot be read: %s", err_msg(&e));
