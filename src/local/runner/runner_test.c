@@ -152,6 +152,66 @@ static void delete_with_grace(struct lab *l)
 	CHECK(access(folder, F_OK) != 0);
 }
 
+static msec jump;
+
+static msec jumping_now(void *cookie)
+{
+	(void)cookie;
+	return clock_now(&clock_wall) + jump;
+}
+
+static const struct clock jumping = { .now = jumping_now };
+
+static bool b_has_ended(struct lab *l)
+{
+	return lab_said(l, "b", "status.phase", "Succeeded");
+}
+
+static void use_jumping_clock(struct lab *l)
+{
+	lab_leave(l);
+	jump = 0;
+	l->config.clock = &jumping;
+	lab_start(l);
+}
+
+/* The clock is set back by an hour: the grace period does not become an hour longer. */
+static void clock_is_set_back(struct lab *l)
+{
+	use_jumping_clock(l);
+	lab_pod(l, "a", lab_fmt(l, "trap '' TERM; touch %s; while :; do sleep 1; done", lab_path(l, "ready")), "", "");
+	lab_until(l, ready);
+	jump = -MINUTES(60);
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":1}") == 200);
+	lab_until(l, a_is_gone);
+	lab_pod(l, "b", "true", "", "");
+	lab_until(l, b_has_ended);
+}
+
+static bool a_was_asked(struct lab *l)
+{
+	return lab_exists(l, "asked");
+}
+
+/* … or forward, while somebody tidies up: it does not become shorter either. */
+static void clock_is_set_forward(struct lab *l)
+{
+	use_jumping_clock(l);
+	lab_pod(l, "a",
+	        lab_fmt(l, "trap 'touch %s; %s; touch %s; exit 0' TERM; touch %s; while :; do sleep 0.02; done",
+	                lab_path(l, "asked"), lab_wait_for(l, "go"), lab_path(l, "stopped"), lab_path(l, "ready")),
+	        "", "");
+	lab_until(l, ready);
+	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":600}") == 200);
+	lab_until(l, a_was_asked);
+	jump = MINUTES(60);
+	lab_pod(l, "b", "true", "", "");
+	lab_until(l, b_has_ended);
+	lab_touch(l, "go");
+	lab_until(l, a_is_gone);
+	CHECK(lab_exists(l, "stopped"));
+}
+
 /* It does not hear the first word; the grace is then made shorter. */
 static void delete_by_force(struct lab *l)
 {
@@ -388,6 +448,8 @@ SCENARIO(folder_is_hostile, NET_ROOT)
 SCENARIO(folder_is_hostile, NET_USER)
 SCENARIO(port_is_taken, NET_HOST)
 SCENARIO(stop_all, NET_HOST)
+SCENARIO(clock_is_set_back, NET_HOST)
+SCENARIO(clock_is_set_forward, NET_HOST)
 SCENARIO(stop_all_and_one_deleted, NET_HOST)
 SCENARIO(on_the_machines_network, NET_ROOT)
 SCENARIO(says_what_happens, NET_HOST)
@@ -418,6 +480,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_folder_is_hostile_NET_USER),
 		cmocka_unit_test(test_port_is_taken_NET_HOST),
 		cmocka_unit_test(test_stop_all_NET_HOST),
+		cmocka_unit_test(test_clock_is_set_back_NET_HOST),
+		cmocka_unit_test(test_clock_is_set_forward_NET_HOST),
 		cmocka_unit_test(test_stop_all_and_one_deleted_NET_HOST),
 		cmocka_unit_test(test_on_the_machines_network_NET_ROOT),
 		cmocka_unit_test(test_says_what_happens_NET_HOST),

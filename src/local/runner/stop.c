@@ -26,9 +26,9 @@ static int64_t time_left(const struct runner *r, const struct run_pod *p, msec n
 
 	if (time_parse(json_str(json_get(meta, "deletionTimestamp")), &at)) {
 		left = MAX(at - now, (int64_t)0);
-		/* Forced: the object did not wait for us. */
-		if (json_int(json_get(meta, "deletionGracePeriodSeconds"), &seconds) && seconds == 0)
-			left = 0;
+		/* None: forced, the object did not wait for us. More than that is a clock that was set back. */
+		if (json_int(json_get(meta, "deletionGracePeriodSeconds"), &seconds))
+			left = MIN(left, SECONDS(MAX(MIN(seconds, (int64_t)INT32_MAX), (int64_t)0)));
 	} else if (p->gone) {
 		left = own_grace(p);
 	}
@@ -65,13 +65,25 @@ static void ask(struct runner *r, struct run_pod *p, int64_t left)
 		kill(p->pid, SIGTERM);
 }
 
+/* Who wants its end, and when: the same request is not looked at twice, or a clock that is set forward would cut the
+   time short. */
+static uint64_t request_of(const struct runner *r, const struct run_pod *p)
+{
+	struct str at = json_str(json_at(pod_object(p), "metadata", "deletionTimestamp", NULL));
+
+	return str_hash(at) ^ (uint64_t)p->gone << 1 ^ (r->stopping ? (uint64_t)(r->stop_grace + 2) << 2 : 0);
+}
+
 void stop_some(struct runner *r, struct run_pod *p)
 {
+	uint64_t request = request_of(r, p);
 	msec now = r->now;
-	int64_t left = time_left(r, p, clock_now(r->c.clock));
+	int64_t left = p->stop_asked && p->request == request ? MAX(p->kill_at - now, (int64_t)0)
+	                                                      : time_left(r, p, clock_now(r->c.clock));
 
 	if (left < 0)
 		return;
+	p->request = request;
 	/* A word that only repeats the last one is not said. */
 	if (!p->stop_asked || now + left + 500 < p->kill_at) {
 		ask(r, p, left);

@@ -139,16 +139,21 @@ static void look_again(void *cookie)
 	loop_timer_set(l->poll, 20);
 }
 
+/* A time of that clock as a delay. */
+static msec until(msec at, const struct clock *clock)
+{
+	return at == NEVER ? NEVER : MAX(at - clock_now(clock), (msec)0);
+}
+
 static void step(void *cookie)
 {
 	struct lab *l = cookie;
-	msec next = store_step(l->store), now;
+	msec next = until(store_step(l->store), &clock_wall);
 
 	if (l->runner)
-		next = MIN(next, runner_step(l->runner));
-	now = clock_now(&clock_wall);
+		next = MIN(next, until(runner_step(l->runner), l->config.clock));
 	if (next != NEVER)
-		loop_timer_set(l->timer, MAX(next - now, (msec)0));
+		loop_timer_set(l->timer, next);
 	look(l);
 }
 
