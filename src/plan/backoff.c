@@ -21,15 +21,22 @@ void backoff_hit(struct level *l, const struct restart *r, msec stamp)
 	l->at = stamp;
 }
 
+/* A restart that lies further ahead than the longest wait was written by a clock that was set back since: nobody waits
+   for that time to come again. */
+static msec level_until(const struct world *w, const struct level *l, const struct restart *r)
+{
+	return l->at > w->now + SECONDS(r->backoff_max) + MINUTES(1) ? 0 : l->at + backoff_delay(r, l->streak);
+}
+
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index)
 {
 	const struct restart *r = restart_rules(w, v, index);
 	const struct level *own = record_index_level(v->rec, index), *role = &v->rec->level, *job = &w->next->level;
-	msec until = role->at + backoff_delay(r, role->streak);
+	msec until = level_until(w, role, r);
 
 	if (!v->role->aux)
-		until = MAX(until, job->at + backoff_delay(r, job->streak));
+		until = MAX(until, level_until(w, job, r));
 	if (own)
-		until = MAX(until, own->at + backoff_delay(r, own->streak));
+		until = MAX(until, level_until(w, own, r));
 	return until;
 }

@@ -48,6 +48,29 @@ static void restarts_wait(void **state)
 	t_free(t);
 }
 
+/* The clock is set back by an hour: nobody waits an hour for the restart. */
+static void a_clock_is_set_back(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 1)->restart.policy = RESTART_ALWAYS;
+	t_settle(t);
+	t_exit(t, "worker", 0, 1);
+	t_settle(t);
+	t_exit(t, "worker", 0, 1);
+	for (int i = 0; i < 4; i++) {
+		t_pass(t, SECONDS(1));
+		t_plan(t);
+		t_apply(t);
+	}
+	assert_int_equal(t->created, 2);
+	t->now -= MINUTES(60);
+	t_plan(t);
+	assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
+	t_free(t);
+}
+
 static void a_quiet_time_resets_it(void **state)
 {
 	struct level l = { 0 };
@@ -98,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(delays),
 		cmocka_unit_test(restarts_wait),
+		cmocka_unit_test(a_clock_is_set_back),
 		cmocka_unit_test(a_quiet_time_resets_it),
 		cmocka_unit_test(levels_are_apart),
 	};
