@@ -14,7 +14,8 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
 
 start=$(date +%s)
 rc=0
-timeout -k 5 "$limit" sh -c "$command" >"$out" 2>&1 </dev/null || rc=$?
+# What it says beside must not fall into a line of TAP.
+timeout -k 5 "$limit" sh -c "$command" >"$out" 2>"$out.err" </dev/null || rc=$?
 seconds=$(($(date +%s) - start))
 
 counts=$(awk -v rc="$rc" -v limit="$limit" '
@@ -42,7 +43,7 @@ echo "$passed $failed $skipped" >"$RESULTS/$id.counts"
   sed -n 's/^# note: /    /p' "$out"
   if [ "$failed" != 0 ]; then
     echo "---- $name: $command"
-    cat "$out"
+    cat "$out" "$out.err"
     echo "----"
   fi
 } >"$out.report"
