@@ -3,13 +3,10 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/rng.h"
-#include "kube/certs.h"
 #include "cluster/decode.h"
-#include "kube/feed.h"
-#include "cluster/inbox.h"
-#include "kube/pace.h"
+#include "kube/internal.h"
 
-enum { ANSWER_MAX = 16 << 20, TRIES = 3 };
+enum { ANSWER_MAX = 16 << 20 };
 
 struct call {
 	struct kube *kube;
@@ -22,36 +19,6 @@ struct call {
 	struct http_call *http; /* NULL: it waits for authorisation or its turn */
 	msec deadline;          /* whatever it waits for, it is not sent after this */
 	int tries;
-};
-
-struct kube_stream {
-	struct kube *kube;
-	struct kube_stream_spec spec;
-	char *path;
-	struct kube_stream *prev, *next;
-	struct http_call *http; /* NULL: it waits for authorisation */
-	msec began;
-	int tries;
-};
-
-struct kube {
-	struct cluster cluster; /* first: a pointer to it is a pointer to this */
-	struct loop *loop;
-	struct kube_config config;
-	struct kube_options options;
-	struct kube_auth *auth;
-	struct kube_certs *certs;
-	struct http_client *calls_pool, *watch_pool;
-	struct inbox inbox;
-	struct pace pace;
-	struct loop_timer *pace_timer;
-	struct call *calls; /* all that are not answered, the newest first */
-	struct kube_stream *streams;
-	struct feed **feeds;
-	size_t n_feeds;
-	struct kube_kind *kinds; /* owned copies */
-	size_t n_kinds;
-	struct arena kinds_arena;
 };
 
 static void wake(struct kube *k)
@@ -170,7 +137,7 @@ static void call_done(void *cookie, const struct http_answer *a)
 	if (!a->status || a->status == 401)
 		kube_certs_doubt(c->kube->certs);
 	/* A token that has expired: nothing was done, so it can be sent again with a new one. */
-	if (a->status == 401 && ++c->tries < TRIES) {
+	if (a->status == 401 && ++c->tries < KUBE_TRIES) {
 		kube_auth_refused(c->kube->auth);
 		c->wire.body = a->sent;
 		hand_over(c);
@@ -259,95 +226,12 @@ static void send_waiting(void *cookie)
 	}
 }
 
-static void stream_free(struct kube_stream *s)
-{
-	if (s->prev)
-		s->prev->next = s->next;
-	else
-		s->kube->streams = s->next;
-	if (s->next)
-		s->next->prev = s->prev;
-	free(s->path);
-	free(s);
-}
-
-static void stream_end(struct kube_stream *s, const struct http_answer *a)
-{
-	yyjson_doc *doc = a->body.n ? json_parse(a->body, NULL) : NULL;
-	struct outcome o = { .code = a->status, .retry_after = a->retry_after, .message = str_c(a->problem) };
-	struct kube_stream_spec spec = s->spec;
-	msec took = loop_now(s->kube->loop) - s->began;
-
-	decode_status(&o, yyjson_doc_get_root(doc));
-	stream_free(s);
-	spec.done(spec.cookie, &o, took);
-	yyjson_doc_free(doc);
-}
-
-static bool stream_send(struct kube_stream *s);
-
-static void stream_done(void *cookie, const struct http_answer *a)
-{
-	struct kube_stream *s = cookie;
-
-	s->http = NULL;
-	if (!a->status || a->status == 401)
-		kube_certs_doubt(s->kube->certs);
-	if (a->status == 401 && ++s->tries < TRIES) {
-		kube_auth_refused(s->kube->auth);
-		stream_send(s);
-		return;
-	}
-	stream_end(s, a);
-}
-
-static bool stream_data(void *cookie, struct str piece)
-{
-	struct kube_stream *s = cookie;
-
-	return s->spec.data(s->spec.cookie, piece);
-}
-
-/* False: it has ended. */
-static bool stream_send(struct kube_stream *s)
-{
-	struct kube *k = s->kube;
-	struct err e = ERR_INIT;
-	struct str header;
-
-	switch (kube_auth_header(k->auth, &header, &e)) {
-	case KUBE_AUTH_WAIT:
-		return true; /* auth_ready() sends it */
-	case KUBE_AUTH_FAILED:
-		stream_end(s, &(struct http_answer){ .problem = err_msg(&e), .never_sent = true });
-		err_release(&e);
-		return false;
-	case KUBE_AUTH_HAVE:
-		break;
-	}
-	s->http = http_send(k->watch_pool, &(struct http_request){
-						   .path = str_c(s->path),
-						   .accept = STR("application/json, */*"),
-						   .authorization = header,
-						   .idle_timeout = s->spec.idle_timeout,
-						   .data = stream_data,
-						   .done = stream_done,
-						   .cookie = s,
-					   });
-	return true;
-}
-
 static void auth_ready(void *cookie)
 {
 	struct kube *k = cookie;
-	struct kube_stream *next_stream;
 
 	send_waiting(k);
-	for (struct kube_stream *s = k->streams; s; s = next_stream) {
-		next_stream = s->next;
-		if (!s->http)
-			stream_send(s);
-	}
+	kube_streams_go_on(k);
 	for (size_t i = 0; i < k->n_feeds; i++)
 		feed_go_on(k->feeds[i]);
 }
@@ -410,42 +294,6 @@ void kube_raw(struct kube *k, const struct kube_raw *r)
 		                      .body = r->body,
 		                      .content_type = arena_str(&c->arena, r->content_type) };
 	hand_over(c);
-}
-
-struct kube_stream *kube_stream_open(struct kube *k, const struct kube_stream_spec *spec)
-{
-	struct kube_stream *s = xcalloc(1, sizeof(*s));
-
-	s->kube = k;
-	s->spec = *spec;
-	s->path = xstrndup(spec->path.p, spec->path.n);
-	s->began = loop_now(k->loop);
-	s->next = k->streams;
-	if (s->next)
-		s->next->prev = s;
-	k->streams = s;
-	return stream_send(s) ? s : NULL;
-}
-
-void kube_stream_pause(struct kube_stream *s)
-{
-	if (s->http)
-		http_pause(s->http);
-}
-
-void kube_stream_go_on(struct kube_stream *s)
-{
-	if (s->http)
-		http_go_on(s->http);
-}
-
-void kube_stream_close(struct kube_stream *s)
-{
-	if (!s)
-		return;
-	if (s->http)
-		http_cancel(s->http);
-	stream_free(s);
 }
 
 static void add_feed(struct kube *k, enum resource resource, const struct kube_kind *kind)
@@ -524,10 +372,8 @@ void kube_free(struct kube *k)
 	for (size_t i = 0; i < k->n_feeds; i++)
 		feed_free(k->feeds[i]);
 	free(k->feeds);
-	for (struct kube_stream *s = k->streams, *later; s; s = later) {
-		later = s->next;
-		kube_stream_close(s);
-	}
+	while (k->streams)
+		kube_stream_close(k->streams);
 	for (struct call *c = k->calls, *later; c; c = later) {
 		later = c->next;
 		if (c->http)
