@@ -48,6 +48,19 @@ static bool policy_wants(const struct role *role, const struct restart *r, const
 	return r->policy == RESTART_ALWAYS || r->policy == RESTART_ON_FAILURE;
 }
 
+/* A container whose program never began: its exit code (128) says nothing, its message does. */
+static const struct container *never_began(const struct pod *pod)
+{
+	static const char *const reasons[] = { "StartError", "CreateContainerError", "ContainerCannotRun" };
+
+	for (size_t i = 0; i < pod->n_containers; i++)
+		for (size_t j = 0; j < ARRAY_LEN(reasons); j++)
+			if (pod->containers[i].state == CONTAINER_TERMINATED && pod->containers[i].message.n &&
+			    str_eqc(pod->containers[i].reason, reasons[j]))
+				return &pod->containers[i];
+	return NULL;
+}
+
 /* "exited with code 3", "was killed for memory" … */
 static struct str what_happened(struct arena *a, const struct replica *rep)
 {
@@ -55,6 +68,9 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 
 	switch (rep->cause) {
 	case CAUSE_FAILED:
+		c = rep->pod ? never_began(rep->pod) : NULL;
+		if (c)
+			return arena_printf(a, "could not start: %.*s", STR_F(reason_clip(c->message)));
 		return rep->exit_code >= 0 ? arena_printf(a, "exited with code %d", rep->exit_code) : STR("failed");
 	case CAUSE_OOM_KILLED:
 		return STR("was killed for memory (OOMKilled)");

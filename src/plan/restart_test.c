@@ -289,6 +289,25 @@ static void the_pods_own_deadline_is_a_failure(void **state)
 	t_free(t);
 }
 
+static void what_never_began_says_why(void **state)
+{
+	static const char *const reasons[] = { "StartError", "CreateContainerError", "ContainerCannotRun" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct t *t = workers(1, RESTART_NEVER, SCOPE_POD);
+
+		t_exit(t, "worker", 0, 128);
+		t_pod(t, "worker", 0)->containers[0].reason = str_c(reasons[i]);
+		t_pod(t, "worker", 0)->containers[0].message = STR("/no/such: No such file\nor directory");
+		t_settle(t);
+		assert_string_equal(
+			t_reason(t),
+			"worker-0 could not start: /no/such: No such file; not restarted under policy Never");
+		t_free(t);
+	}
+}
+
 static void oom_is_permanent_where_the_kind_says_so(void **state)
 {
 	for (int permanent = 0; permanent < 2; permanent++) {
@@ -473,6 +492,7 @@ int main(void)
 		cmocka_unit_test(limit_within_one_pass),
 		cmocka_unit_test(disruptions_are_not_counted),
 		cmocka_unit_test(the_pods_own_deadline_is_a_failure),
+		cmocka_unit_test(what_never_began_says_why),
 		cmocka_unit_test(oom_is_permanent_where_the_kind_says_so),
 		cmocka_unit_test(several_containers),
 		cmocka_unit_test(the_chief_has_rules_of_its_own),
