@@ -82,6 +82,8 @@ enum exit_code cmd_local(struct cli *cli, int argc, char **argv)
 		status = cli_usage(cli, "up, down, status, kubeconfig or reset?");
 	else if (!l.folder)
 		status = cli_fail(cli, CLI_FAILED, "where? HOME is not set; DLJOB_HOME names a folder");
+	else if (!given_read(&l.given, cli, &o.volumes, &o.rootfs))
+		status = cli->status;
 	else
 		status = dispatch(&l, argv[0]);
 	opt_list_release(&o.volumes);

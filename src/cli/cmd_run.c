@@ -82,27 +82,17 @@ static enum exit_code status_of(const struct run *r)
 
 static bool start(struct run *r, struct err *e)
 {
-	char *cwd = getcwd(NULL, 0);
 	struct embedded_config c = { .loop = r->loop,
 		                     .kinds = r->kinds,
 		                     .folder = r->folder,
 		                     .keep_folders = r->options->keep,
 		                     .network = r->options->host_network ? NET_HOST : NET_ROOT,
 		                     .machine = &r->machine,
-		                     .n_rootfs = r->options->rootfs.n,
-		                     .n_volumes = r->options->volumes.n,
-		                     .env = run_env(r->cli),
-		                     .cwd = arena_str(&r->cli->arena, str_c(cwd ? cwd : "/")),
 		                     .backoff = SECONDS(1),
 		                     .changed = on_changed,
 		                     .cookie = r };
-	struct runner_tree *rootfs, *volumes;
 
-	free(cwd);
-	run_trees(r->cli, &r->options->rootfs, "--rootfs", &rootfs);
-	run_trees(r->cli, &r->options->volumes, "--volume", &volumes);
-	c.rootfs = rootfs;
-	c.volumes = volumes;
+	given_use(&r->given, &c);
 	r->em = embedded_open(&c, e);
 	if (!r->em)
 		return false;
@@ -175,7 +165,8 @@ static enum exit_code run(struct run *r, int n, char **files)
 	if (!r->kinds)
 		return r->cli->status;
 	machine_find(&r->machine, "", getenv("PATH"));
-	if (run_read(r, n, files) && run_kills_parse(r) && run_check(r))
+	if (given_read(&r->given, r->cli, &r->options->volumes, &r->options->rootfs) && run_read(r, n, files) &&
+	    run_kills_parse(r) && run_check(r))
 		status = run_all(r, timeout);
 	else
 		status = r->cli->status;

@@ -2,8 +2,7 @@
 #ifndef CLI_LOCAL_H
 #define CLI_LOCAL_H
 
-#include "cli/cli.h"
-#include "embedded/embedded.h"
+#include "cli/given.h"
 
 struct local_options {
 	struct opt_list volumes, rootfs;
@@ -23,6 +22,7 @@ struct local_holder {
 struct local {
 	struct cli *cli;
 	const struct local_options *options;
+	struct given given;
 	const char *folder;
 	struct local_holder holder; /* up, and down if nobody has it: it is ours */
 };

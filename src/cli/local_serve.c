@@ -2,7 +2,6 @@
 #include "cli/local.h"
 
 #include "base/log.h"
-#include "cli/run.h"
 #include "local/api/api.h"
 
 #include <errno.h>
@@ -99,28 +98,17 @@ static bool kept_logs(void *cookie, struct str ns, struct str name, int before, 
 
 static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, struct err *e)
 {
-	struct cli *cli = s->local->cli;
 	const struct local_options *o = s->local->options;
 	struct machine machine;
-	char *cwd = getcwd(NULL, 0);
 	struct embedded_config c = { .loop = s->loop,
 		                     .kinds = kinds,
 		                     .folder = s->local->folder,
 		                     .keep = true,
 		                     .network = o->host_network ? NET_HOST : NET_ROOT,
-		                     .machine = &machine,
-		                     .n_rootfs = o->rootfs.n,
-		                     .n_volumes = o->volumes.n,
-		                     .env = run_env(cli),
-		                     .cwd = arena_str(&cli->arena, str_c(cwd ? cwd : "/")) };
-	struct runner_tree *rootfs, *volumes;
+		                     .machine = &machine };
 
-	free(cwd);
 	machine_find(&machine, "", getenv("PATH"));
-	if (!run_trees(cli, &o->rootfs, "--rootfs", &rootfs) || !run_trees(cli, &o->volumes, "--volume", &volumes))
-		return err_set(e, ERR_INVALID, "wrong option");
-	c.rootfs = rootfs;
-	c.volumes = volumes;
+	given_use(&s->local->given, &c);
 	s->em = embedded_open(&c, e);
 	if (!s->em || down)
 		return s->em != NULL;

@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "cli/cli.h"
 #include "cli/edit.h"
+#include "cli/given.h"
 #include "cli/logline.h"
-#include "embedded/embedded.h"
 #include "job/record.h"
 
 /* --kill ROLE/INDEX@SECONDS */
@@ -52,6 +52,7 @@ struct run {
 	struct cli *cli;
 	const struct run_options *options;
 	struct run_input input;
+	struct given given;
 	struct kinds *kinds;
 	struct machine machine;
 	struct run_kill *kills;
@@ -85,12 +86,9 @@ struct run {
 
 /* run_input.c: reads and checks the files. False: it was said what is wrong, return cli->status. */
 bool run_read(struct run *r, int n, char **files);
-/* Can each role's pods run on this machine at all? */
+/* run_check.c: can each role's pods run on this machine at all? As run_read(). */
 bool run_check(struct run *r);
 void run_input_release(struct run_input *in);
-/* What the runner is given of the options; in the cli's arena. */
-bool run_trees(struct cli *cli, const struct opt_list *list, const char *option, struct runner_tree **ret);
-const char *const *run_env(struct cli *cli);
 
 /* run_folder.c: makes `folder`, after it has cleared up what killed runs have left. False: it was said why. */
 bool run_folder_make(struct run *r);

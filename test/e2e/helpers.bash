@@ -67,6 +67,31 @@ ${3:-}
 YAML
 }
 
+# An AITrainingJob on standard output whose trainers run a shell script: trainers NAME SCRIPT [REPLICAS [lines of spec
+# [lines of the container]]]; POLICY is its restartPolicy.
+trainers() {
+  cat <<YAML
+apiVersion: elasticdeeplearning.ai/v1
+kind: AITrainingJob
+metadata: {name: $1}
+spec:
+${4:-}
+  replicaSpecs:
+    trainer:
+      replicas: ${3:-1}
+      restartPolicy: ${POLICY:-Never}
+      completePolicy: All
+      template:
+        spec:
+          terminationGracePeriodSeconds: 5
+          containers:
+          - name: aitj-main
+            image: none
+${5:-}
+            command: ["/bin/sh", "-ec", '$2']
+YAML
+}
+
 # YAML documents on standard input to one JSON list, by another reader than ours.
 yaml_to_json() {
   /usr/bin/python3 -c 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(sys.stdin))))'

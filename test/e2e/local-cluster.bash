@@ -25,28 +25,10 @@ kill_cluster() {
   eventually 60 gone "$pid"
 }
 
-# job NAME SCRIPT [REPLICAS]: an AITrainingJob whose trainers run a shell script; POLICY, PORT.
+# job NAME SCRIPT [REPLICAS]: on standard output. Its pods stay; POLICY, PORT.
 job() {
-  cat <<YAML
-apiVersion: elasticdeeplearning.ai/v1
-kind: AITrainingJob
-metadata: {name: $1}
-spec:
-  cleanPodPolicy: None
-  replicaSpecs:
-    trainer:
-      replicas: ${3:-1}
-      restartPolicy: ${POLICY:-Never}
-      completePolicy: All
-      template:
-        spec:
-          terminationGracePeriodSeconds: 5
-          containers:
-          - name: aitj-main
-            image: none
-            ports: [{name: aitj-${PORT:-2222}, containerPort: ${PORT:-2222}}]
-            command: ["/bin/sh", "-ec", '$2']
-YAML
+  trainers "$1" "$2" "${3:-1}" "  cleanPodPolicy: None" \
+    "            ports: [{name: aitj-${PORT:-2222}, containerPort: ${PORT:-2222}}]"
 }
 
 # submit [options]: standard input.

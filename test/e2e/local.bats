@@ -338,7 +338,7 @@ full_disk() {
 @test "a full disk: errors that say so, and it goes on when there is room again" {
   [ "$(id -u)" = 0 ] || skip "only root can mount"
   mkdir home
-  export -f full_disk filled up dljob has_not job submit eventually phase_is ended api is has pod_pids
+  export -f full_disk filled up dljob has_not job trainers submit eventually phase_is ended api is has pod_pids
   export BATS_TEST_TMPDIR DLJOB root jobs pods
   unshare --mount --propagation private bash -ec full_disk
 }

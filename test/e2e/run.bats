@@ -7,30 +7,10 @@ teardown() {
   kill_started
 }
 
-# job SCRIPT [REPLICAS [more lines of spec]]: an AITrainingJob whose trainers run a shell script.
-job() {
-  cat <<YAML
-apiVersion: elasticdeeplearning.ai/v1
-kind: AITrainingJob
-metadata: {name: it}
-spec:
-${3:-}
-  replicaSpecs:
-    trainer:
-      replicas: ${2:-1}
-      restartPolicy: ${POLICY:-Never}
-      completePolicy: All
-      template:
-        spec:
-          terminationGracePeriodSeconds: 5
-          containers:
-          - name: aitj-main
-            image: none
-            command: ["/bin/sh", "-ec", '$1']
-YAML
-}
+# job SCRIPT [REPLICAS]: on standard output.
+job() { trainers it "$@"; }
 
-# left WHAT…: nothing of the run is there any more.
+# nothing_left: nothing of the run is there any more.
 nothing_left() {
   is "$(find "$BATS_TEST_TMPDIR" -maxdepth 1 -name 'dljob-run-*')" ""
   is "$(pgrep -f "$BATS_TEST_TMPDIR/dljob-run" || true)" ""
@@ -182,6 +162,11 @@ YAML
   has "$out" "trainer-0 | from the map"
   has "$out" "trainer-0 | content"
   is "$(cat data/new)" made
+  # By the claim's name as well.
+  rm data/new
+  split dljob run cm.yaml job.yaml --volume claim=data
+  is "$status" 0
+  is "$(cat data/new)" made
   split dljob run cm.yaml job.yaml
   is "$status" 2
   has "$err" "--volume"
@@ -293,16 +278,18 @@ YAML
   has "$(cat "$folder"/*/logs/aitj-main/0.log)" "stdout F kept"
 }
 
-@test "a command and a directory that do not exist" {
+@test "a command and a directory that do not exist: the last line says which" {
   job true >job.yaml
   sed -i 's,"/bin/sh",/no/such/program,' job.yaml
   split dljob run job.yaml
   is "$status" 1
-  has "$err" "128"
+  has "${err##*$'\n'}" "trainer-0 could not start: "
+  has "${err##*$'\n'}" "/no/such/program"
   job true >job.yaml
   sed -i 's,image: none,&\n            workingDir: /no/such/folder,' job.yaml
   split dljob run job.yaml
   is "$status" 1
+  has "${err##*$'\n'}" "/no/such/folder"
 }
 
 @test "what never fits fails at once, with what is missing" {

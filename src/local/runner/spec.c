@@ -1,6 +1,7 @@
 /* A pod's object as what to run here: local/pod does the work, we know what this machine has to give. */
 #include "local/runner/internal.h"
 #include "local/runner/requests.h"
+#include "local/runner/trees.h"
 
 struct context {
 	struct runner *r;
@@ -36,41 +37,17 @@ void spec_docs_release(struct spec_docs *docs)
 	docs->all.n = 0;
 }
 
-static const char *tree_of(const struct runner_tree *trees, size_t n, struct str name)
-{
-	for (size_t i = 0; name.n && i < n; i++)
-		if (str_eq(trees[i].name, name))
-			return trees[i].dir;
-	return NULL;
-}
-
-static struct str claim_of(yyjson_val *pod, struct str volume)
-{
-	yyjson_val *v;
-	size_t i, max;
-
-	yyjson_arr_foreach(json_at(pod, "spec", "volumes", NULL), i, max, v)
-	{
-		if (str_eq(json_str(json_get(v, "name")), volume))
-			return json_str(json_at(v, "persistentVolumeClaim", "claimName", NULL));
-	}
-	return STR_NONE;
-}
-
-/* By the volume's own name, else by that of its claim. */
 static const char *volume(void *cookie, struct str name)
 {
 	struct context *x = cookie;
-	const struct runner_config *c = &x->r->c;
-	const char *dir = tree_of(c->volumes, c->n_volumes, name);
 
-	return dir ? dir : tree_of(c->volumes, c->n_volumes, claim_of(pod_object(x->p), name));
+	return tree_of_volume(x->r->c.volumes, x->r->c.n_volumes, pod_object(x->p), name);
 }
 
 static bool image(void *cookie, struct str name, struct pod_image *ret)
 {
 	struct context *x = cookie;
-	const char *dir = tree_of(x->r->c.rootfs, x->r->c.n_rootfs, name);
+	const char *dir = tree_find(x->r->c.rootfs, x->r->c.n_rootfs, name);
 	struct err e = ERR_INIT;
 
 	if (!dir)
