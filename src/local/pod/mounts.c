@@ -54,7 +54,10 @@ static bool make_slave_in_chroot(void)
 bool mounts_unshare(struct err *e)
 {
 	if (unshare(CLONE_NEWNS) != 0)
-		return err_set(e, ERR_IO, "no mount namespace: %s", strerror(errno));
+		return err_set(e, ERR_IO,
+		               "no mount namespace, so names of other pods are not known in it: %s; run as root, or "
+		               "where user namespaces are allowed",
+		               strerror(errno));
 	if (!make_slave() && !(errno == EINVAL && make_slave_in_chroot()))
 		return err_set(e, ERR_IO, "mounts cannot be made private: %s", strerror(errno));
 	return true;
