@@ -4,10 +4,12 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/local/linear.yaml
+IMAGE ?= dl-operator
+TAG ?=
 
 .PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster bench-local
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
-.PHONY: fuzz coverage soak soak-cluster soak-local lint format install uninstall clean
+.PHONY: fuzz coverage soak soak-cluster soak-local lint format image install uninstall clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -88,6 +90,11 @@ lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
 format: ## format the C sources in place
 	@scripts/deps.sh --lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+image: ## build/image/dl-operator.tar, an image of both programs for containerd, podman and docker (IMAGE=name)
+	@scripts/deps.sh --image
+	@deploy/image/rootfs.sh build/image/root
+	@IMAGE='$(IMAGE)' TAG='$(TAG)' deploy/image/archive.sh build/image/root build/image/dl-operator.tar
 
 install: all ## install both programs, kinds, manual pages and completions below PREFIX
 	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh

@@ -3,6 +3,7 @@
 #
 #   scripts/deps.sh           what the build and `make test` need
 #   scripts/deps.sh --lint    the linters and the coverage tool as well
+#   scripts/deps.sh --image   what goes into the image as well
 #
 # Everything comes from Debian's packages. On Debian 12 yyjson is not packaged: the two small
 # packages of the next release are unpacked into build/deps with an apt configuration of our own,
@@ -17,6 +18,7 @@ if [ "${1:-}" = --lint ]; then
   packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr
     shellcheck"
 fi
+[ "${1:-}" != --image ] || packages="$packages binutils ca-certificates"
 
 missing=
 for p in $packages; do

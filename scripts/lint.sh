@@ -32,7 +32,7 @@ for check; do
     ;;
   shell)
     # shellcheck disable=SC2046 # a list of our files
-    shellcheck -x $(git ls-files 'scripts/*.sh' '.ci/run' 'test/tidy' 'test/tidy_test' 'test/simulator' \
+    shellcheck -x $(git ls-files 'scripts/*.sh' 'deploy/*.sh' '.ci/run' 'test/tidy' 'test/tidy_test' 'test/simulator' \
       'test/e2e/*.ba[ts]*' 'test/frameworks/*.bats' 'test/cluster/*.ba[ts]*' 'test/cluster/*.sh' \
       test/cluster/up test/cluster/down test/cluster-soak/run) || rc=1
     ;;
