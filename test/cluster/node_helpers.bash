@@ -16,21 +16,30 @@ node_with_operator() {
     export NODE_LOG=$CLUSTER_DIR/log
     return
   fi
-  if [ -z "${NODE_DIR:-}" ]; then
-    export NODE_DIR=$BATS_FILE_TMPDIR/node NODE_OURS=yes
-    "$here/up" "$NODE_DIR" --node --while "${CLUSTER_WHILE:-$$}" 3>&- || return 1
-  fi
-  export KUBECONFIG=$NODE_DIR/kubeconfig NODE_LOG=$NODE_DIR/log/dl-operator.log
+  node_alone || return 1
   install_crds
   "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 \
     >"$NODE_LOG" 2>&1 3>&- &
   export OPERATOR=$!
 }
 
+# node_alone: the same without an operator.
+node_alone() {
+  if [ -z "${NODE_DIR:-}" ]; then
+    export NODE_DIR=$BATS_FILE_TMPDIR/node NODE_OURS=yes
+    "$here/up" "$NODE_DIR" --node --while "${CLUSTER_WHILE:-$$}" 3>&- || return 1
+  fi
+  export KUBECONFIG=$NODE_DIR/kubeconfig NODE_LOG=$NODE_DIR/log/dl-operator.log
+}
+
 # end_node_with_operator NAME: its logs go to $CLUSTER_LOGS-NAME.
 end_node_with_operator() {
   on_this_machine && return
   kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
+  end_node "$1"
+}
+
+end_node() { # end_node NAME
   if [ -n "${NODE_OURS:-}" ]; then
     "$here/down" --keep-logs "$NODE_DIR"
     [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$NODE_DIR" "$CLUSTER_LOGS-$1"
@@ -77,4 +86,63 @@ ended() {
 
 record() { # record JOB JQ: of status.dlOperator
   kubectl -n "$ns" get "$1" -o json | jq -c ".status.dlOperator | $2"
+}
+
+# kept <job.json: all pods stay after its end, for their logs.
+kept() {
+  jq 'if .apiVersion == "mpba.fbk.eu/v1" then
+      .metadata.annotations["dl-operator.mpba.fbk.eu/policy"] = "cleanPods: None"
+    else del(.spec.cleanPodPolicy) | .spec.policy.cleanPods = "None" end'
+}
+
+# A job of each kind, whose replicas must find each other by name: all end well.
+one_of_each_kind() {
+  local replica f job mx tf role host
+  replica=$(cat "$here/replica.sh")
+  for f in mpba-mxjob/linear fioravanzo-mxjob/linear-dist mlkube-tfjob/distributed aitrainingjob/pserver-trainer; do
+    # The kind's own PS would be a TensorFlow.
+    example "$f" | jq 'if .kind == "TfJob" then .spec.replicaSpecs[2].template = .spec.replicaSpecs[1].template
+      else . end' | kept | in_containers "$replica" >job.json
+    create job.json >>jobs.list
+  done
+  example mpba-tfjob/ps-worker | in_containers "$replica" >job.json
+  create job.json >>jobs.list
+  is "$(wc -l <jobs.list)" "$(dljob crds -o json | jq '.items | length')"
+  while read -r job; do
+    ended "$job" Complete
+    is "$(record "$job" '[.phase, .restarts // 0]')" '["Succeeded",0]'
+  done <jobs.list
+  # What still ran is gone where nothing else was asked for; who has ended stays.
+  eventually 60 pods_are job_name=mnist "pod/worker-mnist-0 pod/worker-mnist-1"
+  # Who was answered by whom. The random part of names comes from labels.
+  mx=$(pod_of fioravanzo.org,job_type=SCHEDULER)
+  tf=$(pod_of mlkube.io,job_type=MASTER)
+  tf=${tf#example-job-master-}
+  said scheduler-test02-0 "greeted by 2"
+  said worker-test02-0 "scheduler-test02-0-service:9000: welcome worker-test02-0, says scheduler-test02-0"
+  said worker-mnist-0 "ps-mnist-0-service:2222: welcome worker-mnist-0, says ps-mnist-0"
+  said worker-mnist-1 "ps-mnist-0-service:2222: welcome worker-mnist-1, says ps-mnist-0"
+  said "$mx" "greeted by 2"
+  said "$(pod_of fioravanzo.org,job_type=WORKER)" "${mx%-?????}:9000: welcome"
+  said "example-job-master-$tf" "greeted by 1"
+  for role in "ps-$tf" "ps-${tf%0}1" "master-$tf"; do
+    said "example-job-worker-$tf" "example-job-$role:2222: welcome example-job-worker-$tf, says example-job-$role"
+  done
+  said demo-trainer-3 "demo-trainer-3.$ns is me"
+  for host in demo-pserver-0.$ns:4444 demo-pserver-0.$ns:5555 demo-pserver-1.$ns:4444 demo-pserver-1.$ns:5555; do
+    said demo-trainer-0 "$host: welcome demo-trainer-0, says ${host%%.*}"
+  done
+  kubectl -n "$ns" delete dljobs --all --wait=false
+}
+
+pods_are() { # pods_are LABELS NAMES
+  is "$(kubectl -n "$ns" get pods -l "$1" -o name | paste -s -d ' ')" "$2"
+}
+
+pod_of() { # pod_of LABELS: its name
+  kubectl -n "$ns" get pods -l "$1" -o 'jsonpath={.items[0].metadata.name}'
+}
+
+said() { # said POD TEXT
+  has "$(kubectl -n "$ns" logs "$1")" "$2"
 }
