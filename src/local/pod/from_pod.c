@@ -2,6 +2,7 @@
 #include "local/pod/from.h"
 
 #include "base/json.h"
+#include "base/quantity.h"
 
 #include <stdarg.h>
 
@@ -100,7 +101,7 @@ bool from_quantity(struct from *f, int64_t *ret_milli, yyjson_val *object, const
 {
 	yyjson_val *v = json_get(object, field);
 
-	if (!v || yyjson_is_null(v) || pod_quantity(v, ret_milli))
+	if (!v || yyjson_is_null(v) || quantity_read(v, ret_milli))
 		return true;
 	return from_invalid(f, "%s: is no quantity", field);
 }

@@ -2,6 +2,7 @@
 #include "local/pod/from.h"
 
 #include "base/json.h"
+#include "base/quantity.h"
 
 enum { VALUE_MAX = 2 << 20 };
 
@@ -109,7 +110,7 @@ bool from_resource(struct from *f, yyjson_val *container, yyjson_val *ref, struc
 	for (int i = 0; i < 2 && amount < 0; i++) {
 		yyjson_val *v = json_get_str(json_get_str(resources, i ? STR("limits") : which), what);
 
-		if (v && !pod_quantity(v, &amount))
+		if (v && !quantity_read(v, &amount))
 			return from_invalid(f, "resources: %.*s is no quantity", STR_F(what));
 	}
 	/* Without a limit: what the machine has. */

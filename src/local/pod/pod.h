@@ -193,8 +193,6 @@ bool pod_from(struct pod_spec *ret, yyjson_val *pod, const struct pod_from_optio
 /* Kubernetes' $(VAR): $$ is $, what LOOKUP does not know (returns false) is kept. */
 typedef bool (*pod_lookup_fn)(void *cookie, struct str name, struct str *ret);
 struct str pod_expand(struct arena *a, struct str text, pod_lookup_fn lookup, void *cookie);
-/* "500m", "1Gi", "2e3", 4: in thousandths, rounded up. False if it is no quantity, or too large. */
-bool pod_quantity(yyjson_val *v, int64_t *ret_milli);
 
 /* --- The folder ---------------------------------------------------------------------------------------------- */
 

@@ -52,48 +52,6 @@ static void test_expand(void **state)
 	arena_release(&a);
 }
 
-static void test_quantity(void **state)
-{
-	static const struct {
-		const char *json;
-		int64_t milli; /* -1: none */
-	} cases[] = {
-		{ "\"500m\"", 500 },
-		{ "2", 2000 },
-		{ "0.1", 100 },
-		{ "\"0.5\"", 500 },
-		{ "\"1Gi\"", 1073741824000 },
-		{ "\"1.5Ki\"", 1536000 },
-		{ "\"2e3\"", 2000000 },
-		{ "\"2E3\"", 2000000 },
-		{ "\"1E\"", -1 }, /* too large in thousandths */
-		{ "\"1k\"", 1000000 },
-		{ "\"100u\"", 1 }, /* rounded up */
-		{ "\"+3\"", 3000 },
-		{ "\"0\"", 0 },
-		{ "\"-1\"", -1 },
-		{ "\"1K\"", -1 },
-		{ "\"1 Gi\"", -1 },
-		{ "\"\"", -1 },
-		{ "\".\"", -1 },
-		{ "\"1.2.3\"", -1 },
-		{ "\"m\"", -1 },
-		{ "\"1e99\"", -1 },
-		{ "\"9999999999999999999999999999999999999999999999\"", -1 },
-		{ "true", -1 },
-		{ "-5", -1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(cases[i].json), NULL);
-		int64_t milli = -1;
-
-		if (pod_quantity(yyjson_doc_get_root(doc), &milli) != (cases[i].milli >= 0) || milli != cases[i].milli)
-			fail_msg("%s: got %lld", cases[i].json, (long long)milli);
-	}
-}
-
 static void test_stat(void **state)
 {
 	struct process_stat st;
@@ -159,7 +117,7 @@ static void test_http(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_expand),    cmocka_unit_test(test_quantity), cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_expand),    cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_mountinfo), cmocka_unit_test(test_http),
 	};
 

@@ -1,7 +1,6 @@
 #include "local/runner/requests.h"
 
-#include "base/json.h"
-#include "local/pod/pod.h"
+#include "job/needs.h"
 
 static int64_t sum(int64_t a, int64_t b)
 {
@@ -37,59 +36,41 @@ struct amount amount_max(struct amount a, struct amount b)
 	return a;
 }
 
-/* In thousandths. */
-static int64_t asked(yyjson_val *resources, const char *name)
+static int64_t whole(struct quantity q)
 {
-	static const char *const fields[] = { "requests", "limits" };
-	int64_t milli;
-
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		yyjson_val *v = json_at(resources, fields[i], name, NULL);
-
-		if (v && pod_quantity(v, &milli))
-			return MAX(milli, (int64_t)0);
-	}
-	return 0;
+	return q.milli && q.whole < INT64_MAX ? q.whole + 1 : q.whole;
 }
 
-static int64_t whole(int64_t milli)
+static struct amount amount_of(const struct needs *n)
 {
-	return milli / 1000 + (milli % 1000 != 0);
+	static const char *const gpus[] = { "nvidia.com/gpu", "alpha.kubernetes.io/nvidia-gpu" };
+	struct quantity cpu = needs_get(n, STR("cpu"));
+	struct amount a = { .cpu = sum(product(cpu.whole, 1000), cpu.milli),
+		            .memory = whole(needs_get(n, STR("memory"))) };
+
+	for (size_t i = 0; i < ARRAY_LEN(gpus); i++)
+		a.gpus = sum(a.gpus, whole(needs_get(n, str_c(gpus[i]))));
+	return a;
+}
+
+typedef struct needs (*needs_fn)(yyjson_val *val, struct arena *a);
+
+static struct amount asked(needs_fn of, yyjson_val *val)
+{
+	struct arena a = ARENA_INIT;
+	struct needs n = of(val, &a);
+	struct amount ret = amount_of(&n);
+
+	arena_release(&a);
+	return ret;
 }
 
 struct amount requests_of_container(yyjson_val *container)
 {
-	static const char *const gpus[] = { "nvidia.com/gpu", "alpha.kubernetes.io/nvidia-gpu" };
-	yyjson_val *resources = json_get(container, "resources");
-	struct amount a = { .cpu = asked(resources, "cpu"), .memory = whole(asked(resources, "memory")) };
-
-	for (size_t i = 0; i < ARRAY_LEN(gpus); i++)
-		a.gpus = sum(a.gpus, whole(asked(resources, gpus[i])));
-	return a;
+	return asked(needs_of_container, container);
 }
 
 struct amount requests_of_pod(yyjson_val *spec)
 {
-	struct amount total = { 0 }, sidecars = { 0 }, first = { 0 };
-	yyjson_val *c;
-	size_t i, max;
-
-	yyjson_arr_foreach(json_get(spec, "initContainers"), i, max, c)
-	{
-		struct amount now = requests_of_container(c);
-
-		if (str_eqc(json_str(json_get(c, "restartPolicy")), "Always")) {
-			amount_add(&sidecars, now);
-			first = amount_max(first, sidecars);
-		} else {
-			amount_add(&now, sidecars);
-			first = amount_max(first, now);
-		}
-	}
-	total = sidecars;
-	yyjson_arr_foreach(json_get(spec, "containers"), i, max, c)
-	{
-		amount_add(&total, requests_of_container(c));
-	}
-	return amount_max(total, first);
+	return asked(needs_of_pod, spec);
 }

@@ -1,5 +1,4 @@
-/* What a pod asks for as a whole, by Kubernetes' rule: the sum of its containers, or more where an init container wants
-   more; sidecars count with both. A limit is a request where there is none. Pure. */
+/* What a pod asks for (job/needs.h), of what this machine has. Pure. */
 #ifndef LOCAL_RUNNER_REQUESTS_H
 #define LOCAL_RUNNER_REQUESTS_H
 

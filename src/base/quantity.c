@@ -1,5 +1,4 @@
-/* Kubernetes' quantities: a decimal number with a suffix. */
-#include "local/pod/pod.h"
+#include "base/quantity.h"
 
 #include "base/json.h"
 
@@ -76,7 +75,7 @@ static bool factor(struct str s, long double *ret)
 	return false;
 }
 
-bool pod_quantity(yyjson_val *v, int64_t *ret_milli)
+bool quantity_read(yyjson_val *v, int64_t *ret_milli)
 {
 	struct str s = str_trim(json_str(v));
 	long double value, times;
@@ -95,4 +94,59 @@ bool pod_quantity(yyjson_val *v, int64_t *ret_milli)
 		return false;
 	*ret_milli = (int64_t)ceill(value - 1e-6L);
 	return true;
+}
+
+/* Kubernetes' own spelling: bytes by the largest binary unit that fits, thousandths with m. */
+struct str quantity_write(struct quantity q, bool binary, char ret[static QUANTITY_TEXT])
+{
+	static const char *const names[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	int64_t whole = q.whole;
+	size_t i = 0;
+
+	if (q.milli && whole <= INT64_MAX / 1000 - 1) {
+		snprintf(ret, QUANTITY_TEXT, "%lldm", (long long)(whole * 1000 + q.milli));
+		return str_c(ret);
+	}
+	/* Too much for that: what is asked for is never rounded down. */
+	whole += q.milli && whole < INT64_MAX;
+	while (binary && whole && whole % 1024 == 0 && i + 1 < ARRAY_LEN(names)) {
+		whole /= 1024;
+		i++;
+	}
+	snprintf(ret, QUANTITY_TEXT, "%lld%s", (long long)whole, names[i]);
+	return str_c(ret);
+}
+
+struct quantity quantity_of(int64_t milli)
+{
+	return (struct quantity){ milli / 1000, (int32_t)(milli % 1000) };
+}
+
+struct quantity quantity_sum(struct quantity a, struct quantity b)
+{
+	struct quantity q = { 0, a.milli + b.milli };
+	int64_t carry = q.milli >= 1000;
+
+	q.milli -= carry ? 1000 : 0;
+	if (__builtin_add_overflow(a.whole, b.whole, &q.whole) || __builtin_add_overflow(q.whole, carry, &q.whole))
+		return (struct quantity){ INT64_MAX, 0 };
+	return q;
+}
+
+struct quantity quantity_times(struct quantity q, int32_t n)
+{
+	int64_t milli = (int64_t)q.milli * n;
+	struct quantity ret = { 0, (int32_t)(milli % 1000) };
+
+	if (__builtin_mul_overflow(q.whole, (int64_t)n, &ret.whole) ||
+	    __builtin_add_overflow(ret.whole, milli / 1000, &ret.whole))
+		return (struct quantity){ INT64_MAX, 0 };
+	return ret;
+}
+
+int quantity_cmp(struct quantity a, struct quantity b)
+{
+	if (a.whole != b.whole)
+		return a.whole < b.whole ? -1 : 1;
+	return (a.milli > b.milli) - (a.milli < b.milli);
 }
