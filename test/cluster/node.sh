@@ -215,6 +215,8 @@ SH
   start_script "$dir" containerd --config="$dir/config/containerd.toml"
   start_script "$dir" kubelet --config="$dir/config/kubelet.yaml" --kubeconfig="$dir/config/kubelet.kubeconfig" \
     --root-dir="$dir/node/kubelet" --hostname-override="$node_name" --node-ip="$node_address"
+  # The mask of `up` would keep containers that are not root's out of their own root folder.
+  sed -i '1a umask 022' "$dir/start/containerd" "$dir/start/kubelet"
   # Whatever goes to a service comes back through the node, whether or not bridges ask iptables here.
   start_script "$dir" kube-proxy --kubeconfig="$dir/config/kube-proxy.kubeconfig" --proxy-mode=iptables \
     --hostname-override="$node_name" --masquerade-all --healthz-bind-address="$node_address:10256" \
