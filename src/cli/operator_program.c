@@ -325,6 +325,8 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		return false;
 	p->options = (struct kube_options){ .ns = str_c(f->ns),
 		                            .nodes = str_empty(str_c(f->ns)),
+		                            /* There is nothing to watch, and perhaps no right to. */
+		                            .calls_only = p->only_crds,
 		                            .connections = (size_t)f->concurrency,
 		                            .qps = f->qps,
 		                            .burst = (size_t)burst,
