@@ -5,17 +5,19 @@
 #   PATH=$(scripts/kube-deps.sh):$PATH
 #   PATH=$(scripts/kube-deps.sh --node):$PATH     also what a node that runs containers needs
 #   PATH=$(scripts/kube-deps.sh --kubectl):$PATH  only a kubectl of this very version
+#   PATH=$(scripts/kube-deps.sh --helm):$PATH     only helm
 #
 # Everything is built from source through the Go module proxy and kept outside the checkout, in
 # $DL_OPERATOR_CACHE (default: ~/.cache/dl-operator). kubectl is the machine's, if it is new enough; so is
 # promtool, or it is taken out of Debian's package (which, installed, would start a server). containerd,
 # runc and the network plugins are Debian's.
-# KUBE_VERSION, ETCD_VERSION, KWOK_VERSION and COREDNS_VERSION choose others than these:
+# KUBE_VERSION, ETCD_VERSION, KWOK_VERSION, COREDNS_VERSION and HELM_VERSION choose others than these:
 set -eu
 kube=${KUBE_VERSION:-1.36.3}
 etcd=${ETCD_VERSION:-3.6.16}
 kwok=${KWOK_VERSION:-0.8.0}
 coredns=${COREDNS_VERSION:-1.14.7}
+helm=${HELM_VERSION:-3.21.4}
 
 cache=${DL_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dl-operator}
 kube_dir=$cache/kubernetes-$kube
@@ -24,18 +26,20 @@ etcd_dir=$cache/etcd-$etcd
 kwok_dir=$cache/kwok-$kwok
 prometheus_dir=$cache/prometheus
 coredns_dir=$cache/coredns-$coredns
+helm_dir=$cache/helm-$helm
 
 node=
-kubectl=
+only=
 case $* in
 '') ;;
 --node)
   node=yes
   PATH=$PATH:/usr/sbin:/sbin
   ;;
---kubectl) kubectl=yes ;;
+--kubectl) only=$kubectl_dir/kubectl ;;
+--helm) only=$helm_dir/helm ;;
 *)
-  echo "usage: scripts/kube-deps.sh [--node | --kubectl]" >&2
+  echo "usage: scripts/kube-deps.sh [--node | --kubectl | --helm]" >&2
   exit 2
   ;;
 esac
@@ -54,8 +58,8 @@ kubectl_will_do() {
 }
 
 missing_binaries() {
-  if [ -n "$kubectl" ]; then
-    [ -x "$kubectl_dir/kubectl" ] || echo "$kubectl_dir/kubectl"
+  if [ -n "$only" ]; then
+    [ -x "$only" ] || echo "$only"
     return 0
   fi
   [ -x "$kube_dir/kubectl" ] || kubectl_will_do || echo "$kube_dir/kubectl"
@@ -171,6 +175,17 @@ build_coredns() {
   finish "$coredns_dir/coredns"
 }
 
+# Without a version of Kubernetes helm renders for 1.20.
+build_helm() {
+  begin "helm $helm" "a minute or two on two cores"
+  minor=${kube#*.}
+  util=helm.sh/helm/v3/pkg/chartutil
+  go_quiet install -ldflags "-X helm.sh/helm/v3/internal/version.version=v$helm \
+-X $util.k8sVersionMajor=${kube%%.*} -X $util.k8sVersionMinor=${minor%%.*}" "helm.sh/helm/v3/cmd/helm@v$helm"
+  mv "$GOBIN/helm" "$tmp/out"
+  finish "$helm_dir/helm"
+}
+
 # Kubernetes replaces the modules of its staging folder by paths; as a dependency it needs their
 # published versions instead, 0.N.P for Kubernetes 1.N.P.
 kube_module() {
@@ -207,6 +222,7 @@ build() {
     */kwok) build_kwok ;;
     */promtool) fetch_promtool ;;
     */coredns) build_coredns ;;
+    */helm) build_helm ;;
     *) build_kube "$(basename "$f")" "$f" ;;
     esac
   done
@@ -224,5 +240,5 @@ if [ -n "$(missing_binaries)" ]; then
   [ -z "$(missing_binaries)" ] || build
   [ -z "$(missing_binaries)" ] || exit 1
 fi
-[ -z "$kubectl" ] || { echo "$kubectl_dir"; exit 0; }
+[ -z "$only" ] || { dirname "$only"; exit 0; }
 echo "$kube_dir:$etcd_dir:$kwok_dir:$prometheus_dir${node:+:$coredns_dir}"

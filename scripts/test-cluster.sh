@@ -28,6 +28,7 @@ local*) scripts/kube-deps.sh --kubectl >/dev/null ;;
   ;;
 *) scripts/kube-deps.sh >/dev/null ;;
 esac
+[ $CLUSTER = local ] || scripts/kube-deps.sh --helm >/dev/null
 case "$CLUSTER $*" in
 "kube test/cluster" | kube*frameworks.bats*)
   for name in mxnet tensorflow; do

@@ -6,7 +6,7 @@ load helpers
 setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
   export DL_OPERATOR_CACHE=$PWD/cache FAKE=$PWD
-  unset KUBE_VERSION ETCD_VERSION KWOK_VERSION
+  unset KUBE_VERSION ETCD_VERSION KWOK_VERSION HELM_VERSION
   mkdir bin
   PATH=$PWD/bin:$PATH
   program go <<'SH'
@@ -20,9 +20,10 @@ case "$1 $2" in
     {"Old": {"Path": "other"}, "New": {"Path": "other", "Version": "v1.0.0"}}]}'
   ;;
 install*)
-  name=${2##*/}
+  for last; do :; done
+  name=${last##*/}
   name=${name%@*}
-  mkdir -p "$GOBIN" && echo "$2" >"$GOBIN/$name" && chmod +x "$GOBIN/$name"
+  mkdir -p "$GOBIN" && echo "$last" >"$GOBIN/$name" && chmod +x "$GOBIN/$name"
   ;;
 build*)
   [ ! -e "$FAKE/broken" ] || { echo "undefined: everything"; exit 1; }
@@ -100,6 +101,17 @@ lock 644"
   split kube_deps --what
   is "$status" 2
   has "$err" usage
+}
+
+@test "--helm: only that" {
+  split kube_deps --helm
+  is "$status" 0
+  is "$out" "$PWD/cache/helm-3.21.4"
+  is "$(cat cache/helm-3.21.4/helm)" helm.sh/helm/v3/cmd/helm@v3.21.4
+  is "$(builds)" 1
+  has "$(cat log)" "k8sVersionMinor=36"
+  split kube_deps --helm
+  is "$err" ""
 }
 
 @test "a kubectl that is too old, or none, is not used" {

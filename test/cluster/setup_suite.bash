@@ -15,7 +15,7 @@ setup_suite() {
 }
 
 kube_cluster() {
-  CLUSTER_PATH=$("$here/../../scripts/kube-deps.sh")
+  CLUSTER_PATH=$("$here/../../scripts/kube-deps.sh"):$("$here/../../scripts/kube-deps.sh" --helm)
   PATH=$CLUSTER_PATH:$PATH
   [ -z "${CLUSTER_DIR:-}" ] || return 0
   CLUSTER_DIR=$BATS_SUITE_TMPDIR/cluster
