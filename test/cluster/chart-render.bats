@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # helpers.bash sets root, here, out and err
+# The helm chart before it is installed: what it renders, and what it refuses. The values in deploy/chart/ci are tried
+# all.
+load helpers
+
+chart=$root/deploy/chart
+: "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
+
+setup_file() {
+  install_crds
+  export RENDER_NS=render-$CLUSTER_RUN
+  kubectl create namespace "$RENDER_NS"
+  # What does not keep to the standard is refused here.
+  kubectl label namespace "$RENDER_NS" pod-security.kubernetes.io/enforce=restricted
+  eventually 120 kubectl -n "$RENDER_NS" get serviceaccount default
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# The sets of values, by name.
+modes() {
+  local f
+  for f in "$chart"/ci/*-values.yaml; do
+    f=${f##*/}
+    echo "${f%-values.yaml}"
+  done
+}
+
+# render MODE [FLAG…]: a JSON array of all objects.
+render() {
+  local mode=$1
+  shift
+  helm template release "$chart" --namespace "$RENDER_NS" -f "$chart/ci/$mode-values.yaml" "$@" | yaml_to_json |
+    jq 'map(select(.))'
+}
+
+# For a jq program: all pods that come of the objects, as {name, spec}.
+pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
+  spec: (.spec.template?.spec, (.spec | select(.containers?)), .spec.replicaSpecs?[]?.template.spec | select(.))})'
+
+@test "helm finds nothing to say against it" {
+  for mode in $(modes); do
+    helm lint --strict "$chart" -f "$chart/ci/$mode-values.yaml"
+  done
+}
+
+@test "the server takes every object" {
+  for mode in $(modes); do
+    echo "$mode"
+    # What the Prometheus operator defines is not there; a pod needs its account first (the next test).
+    render "$mode" | jq '.[] | select(.apiVersion != "monitoring.coreos.com/v1" and .kind != "Pod")' >objects.json
+    kubectl apply --dry-run=server --validate=strict -f objects.json
+  done
+}
+
+@test "every pod keeps to the pod security standard restricted" {
+  kubectl -n "$RENDER_NS" create serviceaccount any
+  for mode in $(modes); do
+    echo "$mode"
+    render "$mode" | jq "$pods"'[] | {apiVersion: "v1", kind: "Pod", metadata: {name},
+      spec: (.spec + {serviceAccountName: "any"} | del(.priorityClassName))}' >pods.json
+    [ -s pods.json ]
+    kubectl -n "$RENDER_NS" apply --dry-run=server -f pods.json
+    jq -es 'all(.[].spec.containers[]; .securityContext.readOnlyRootFilesystem)' pods.json
+    # Nothing of the host, and no token that the pod did not ask for.
+    render "$mode" | jq -e 'all(.[] | select(.kind == "ServiceAccount"); .automountServiceAccountToken == false)'
+  done
+}
+
+@test "rights: no wildcard, no secrets, no exec, nothing that makes more rights" {
+  for mode in $(modes); do
+    render "$mode" | jq '[.[] | select(.kind | test("Role$")) | .rules[]]' >rules.json
+    jq -e 'all(.[] | .apiGroups[], .resources[], .verbs[]; contains("*") | not)' rules.json
+    jq -e 'all(.[] | .resources[]; test("^(secrets|configmaps|serviceaccounts.*|pods/(exec|attach|portforward|proxy|"
+      + "ephemeralcontainers|eviction))$") | not)' rules.json
+    jq -e 'all(.[] | .verbs[]; test("^(escalate|bind|impersonate|approve)$") | not)' rules.json
+    jq -e 'all(.[] | .apiGroups[]; . != "rbac.authorization.k8s.io")' rules.json
+    # Definitions: the operator looks at its own ones; only the hook makes them.
+    render "$mode" | jq -e 'all(.[] | select(.kind == "ClusterRole" and .metadata.annotations["helm.sh/hook"] == null)
+      | .rules[] | select(.apiGroups == ["apiextensions.k8s.io"]); .verbs == ["get"] and (.resourceNames | length > 4))'
+  done
+}
+
+@test "one namespace: nothing of the cluster is made or asked for" {
+  for mode in namespaced elsewhere; do
+    render $mode | jq -e 'all(.[]; .kind | test("^Cluster|^CustomResource|^PriorityClass") | not)'
+    render $mode | jq -e 'any(.[] | select(.kind == "Deployment") | .spec.template.spec.containers[0].args[];
+      test("^--namespace="))'
+  done
+  render namespaced | jq -e --arg ns "$RENDER_NS" 'all(.[]; .metadata.namespace == $ns)'
+  render elsewhere | jq -e 'any(.[]; .kind == "Role" and .metadata.namespace == "default")'
+}
+
+@test "the kinds are those that dljob knows" {
+  render default | jq -r '.[] | select(.kind == "ClusterRole") | .rules[]
+    | select(.apiGroups == ["apiextensions.k8s.io"] and .verbs == ["get"]) | .resourceNames[]' | sort >chart
+  dljob crds -o json | jq -r '.items[].metadata.name' | sort >known
+  diff chart known
+  render full | jq -e 'any(.[] | select(.metadata.name | endswith("-edit")) | .rules[];
+    .apiGroups == ["example.com"] and .resources == ["myjobs"] and (.verbs | contains(["create"])))'
+  render full | jq -e 'any(.[] | select(.metadata.name | endswith("-crds")) | .rules[]?;
+    .resourceNames // [] | contains(["otherjobs.mlkube.io", "myjobs.example.com"]))'
+}
+
+@test "the operator knows all flags that it is given" {
+  for mode in $(modes); do
+    render "$mode" | jq -r "$pods"'[].spec.containers[] | select(.command == null) | .args | join(" ")' |
+      sed 's/--gang-scheduler-name=[^ ]*//' >lines
+    [ -s lines ]
+    while read -r args; do
+      echo "$args"
+      # shellcheck disable=SC2086 # words
+      split "$DL_OPERATOR" $args --version
+      is "$status" 0
+      is "$err" ""
+    done <lines
+  done
+}
+
+@test "rights for PodGroups only with a gang scheduler, and for that one" {
+  groups() {
+    render "$@" | jq -r '.[] | select(.kind | test("Role$")) | .rules[]
+      | select(.resources == ["podgroups"]) | .apiGroups[]'
+  }
+  is "$(groups default)" ""
+  is "$(groups full)" scheduling.volcano.sh
+  is "$(groups lean --set rbac.create=true)" scheduling.x-k8s.io
+}
+
+@test "alert rules are rules" {
+  render full | jq '.[] | select(.kind == "PrometheusRule") | .spec' >rules.json
+  jq -e '.groups[0].rules | length > 3' rules.json
+  promtool check rules rules.json
+  # Only of metrics that there are.
+  jq -r '.groups[].rules[].expr' rules.json |
+    grep -oE '\b(dl_operator|controller_runtime|workqueue|rest_client|leader_election)_[a-z_]+' | sort -u >used
+  while read -r name; do
+    grep -rqF "\"$name\"" "$root/src/operator/metrics.c" || { echo "there is no metric $name"; return 1; }
+  done <used
+}
+
+@test "another replica is ready before one goes, and a node with the only one can be drained" {
+  render default | jq -e '.[] | select(.kind == "Deployment") | .spec
+    | .replicas == 2 and .strategy.rollingUpdate.maxUnavailable == 0'
+  render default | jq -e '.[] | select(.kind == "PodDisruptionBudget") | .spec.maxUnavailable == 1'
+}
+
+# not_taken WHAT FLAG…: helm refuses these values, and says WHAT.
+not_taken() {
+  local what=$1
+  shift
+  refused "$what" helm template release "$chart" "$@"
+}
+
+@test "a value of the wrong type, or one that is not there: an error that names it" {
+  not_taken /replicas --set replicas=two
+  not_taken /replicas --set replicas=-1
+  not_taken /image/tag --set image.tag=15
+  not_taken /image/pullPolicy --set image.pullPolicy=Sometimes
+  not_taken /image/digest --set image.digest=latest
+  not_taken replicaCount --set replicaCount=2
+  not_taken enable --set metrics.serviceMonitor.enable=true
+  not_taken /namespaced/enabled --set-string namespaced.enabled=yes
+  not_taken /kinds --set kinds.myjob=text
+  not_taken /extraKinds/0 --set 'extraKinds[0].group=example.com'
+  not_taken /extraKinds/0/group --set 'extraKinds[0].group=*,extraKinds[0].plural=pods'
+  not_taken /extraArgs --set extraArgs=--v=2
+  not_taken /accelerators/cloud --set accelerators.cloud=moon
+  not_taken 'set one of them' --set accelerators.cloud=gke --set accelerators.config.accelerators.x.y=z
+  not_taken 'needs metrics.service.enabled' --set metrics.serviceMonitor.enabled=true,metrics.service.enabled=false
+  not_taken /podDisruptionBudget/maxUnavailable --set podDisruptionBudget.maxUnavailable=most
+  not_taken /metrics/service/port --set metrics.service.port=http
+}
+
+@test "each value is in the schema" {
+  yaml_to_json <"$chart/values.yaml" | jq -r '.[0] | [paths(type != "object" or length == 0)]
+    | .[] | select(all(.[]; type == "string")) | join(".")' |
+    # These are Kubernetes' own.
+    sed -E 's/^(resources|podSecurityContext|securityContext)\..*/\1/' | sort -u >values
+  [ "$(wc -l <values)" -gt 40 ]
+  while read -r value; do
+    jq -e --arg v "$value" 'getpath(["properties"] + ($v | split(".") | join(".properties.") | split("."))) != null' \
+      "$chart/values.schema.json" >/dev/null || { echo "not in the schema: $value"; return 1; }
+  done <values
+}
+
+@test "chart and program have one version" {
+  version=$(dljob version | cut -d ' ' -f 2)
+  is "$(helm show chart "$chart" | sed -n 's/^version: //p')" "$version"
+  is "$(helm show chart "$chart" | sed -n 's/^appVersion: //p')" "$version"
+}
+
+@test "a long release name makes names that the server takes" {
+  long=$(printf 'r%.0s' $(seq 53))
+  helm template "$long" "$chart" --namespace "$RENDER_NS" | yaml_to_json |
+    jq '.[] | select(.kind? != "Pod")' >objects.json
+  kubectl apply --dry-run=server -f objects.json
+}
