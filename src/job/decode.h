@@ -60,6 +60,9 @@ struct table {
 
 #define TABLE_OF(fields) { (fields), ARRAY_LEN(fields) }
 
+/* schedulingPolicy, of a struct policy. */
+extern const struct table scheduling_table;
+
 /* Reads VAL into BASE, whose first member is `unsigned said`. Null fields are not said. */
 void decode_object(const struct decode *d, const struct table *t, yyjson_val *val, void *base, const struct spot *up);
 

@@ -175,6 +175,7 @@ struct str policy_settle_job(struct job *job, const struct policy *user, const s
 	job->active_deadline = all.active_deadline;
 	job->ttl = all.ttl;
 	job->suspend = all.suspend;
+	job->scheduling = user->scheduling;
 	*ret_at = all.at;
 	return all.chief_role;
 }

@@ -103,6 +103,14 @@ enum external_end {
 	EXTERNAL_TIMED_OUT,
 };
 
+/* How a gang scheduler shall take the job. */
+struct scheduling {
+	int32_t min_available; /* pods that must start together; -1: all */
+	struct str queue, priority_class;
+	yyjson_val *min_resources; /* NULL: what these pods ask for */
+	int32_t timeout;           /* seconds to wait for them; -1: the scheduler's own */
+};
+
 struct job {
 	/* Identity, from metadata. */
 	struct str kind; /* the kind's id: TfJob.mlkube.io */
@@ -125,6 +133,7 @@ struct job {
 	bool suspend;
 	enum external_end external;
 	struct str external_message;
+	struct scheduling scheduling;
 
 	/* What is wrong with it. A job with errors gets no children. */
 	struct problems problems;

@@ -101,6 +101,7 @@ static const struct field job_fields[] = {
 	{ "ttlSecondsAfterFinished", TIME_FROM(0), AT(ttl), .said = SAID_TTL },
 	{ "cleanPods", FIELD_ENUM, AT(clean), .said = SAID_CLEAN, .names = &clean_names },
 	{ "suspend", FIELD_BOOL, AT(suspend), .said = SAID_SUSPEND },
+	{ "schedulingPolicy", FIELD_TABLE, USERS, .table = &scheduling_table },
 	{ "roles", FIELD_VAL, USERS, AT(roles) },
 };
 
@@ -114,7 +115,7 @@ void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum poli
 {
 	struct decode d = { p, at, source == POLICY_KIND };
 
-	*ret = (struct policy){ .at = at };
+	*ret = (struct policy){ .at = at, .scheduling = { .min_available = -1, .timeout = -1 } };
 	if (doc && !yyjson_is_null(doc))
 		decode_object(&d, &tables[level], doc, ret, NULL);
 }

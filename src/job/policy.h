@@ -6,6 +6,7 @@
  *   restart: {policy, scope, limit, backoff: {initialSeconds, maxSeconds}, exitCodes,
  *             oomPermanent (kinds only)}
  *   complete, fail, timeLimit, activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend
+ *   schedulingPolicy: {minAvailable, queue, priorityClass, minResources, scheduleTimeoutSeconds} (users only)
  *   roles: {NAME: {restart, complete, fail}}
  */
 #ifndef JOB_POLICY_H
@@ -54,10 +55,11 @@ struct policy {
 	int64_t time_limit, active_deadline, ttl;
 	enum clean clean;
 	bool suspend;
+	struct scheduling scheduling;
 };
 
 enum policy_level { POLICY_JOB, POLICY_ROLE };
-/* Who said it: users may not set kinds-only fields, and alone have `roles`. */
+/* Who said it: users may not set kinds-only fields, and alone have `roles` and `schedulingPolicy`. */
 enum policy_source { POLICY_USER, POLICY_KIND };
 
 /* Reads DOC (an object, or NULL or null: nothing is said) into *RET. Unknown fields and wrong values

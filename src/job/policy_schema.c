@@ -1,6 +1,9 @@
 /* The OpenAPI schema of spec.policy. */
 #include "job/policy.h"
 
+/* Longer than C99 promises; every compiler of today takes it. */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
 /* Structural, as the API server wants it for a CRD: `complete` of the job and `exitCodes` take
    several types, which a structural schema can only say by keeping them as they are; job_read()
    checks them. */
@@ -25,6 +28,20 @@
 #define ROLE_END "\"type\":\"string\",\"enum\":[\"Any\",\"Rank0\",\"All\",\"None\"]"
 #define TIME_FROM(least) "\"type\":\"integer\",\"format\":\"int64\",\"minimum\":" least ",\"maximum\":2147483647"
 
+#define SCHEDULING                                                                                                    \
+	"{\"type\":\"object\",\"description\":\"What a gang scheduler is told of the job.\",\"properties\":{"         \
+	"\"minAvailable\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":1,\"maximum\":100000,"               \
+	"\"description\":\"So many pods must start together; all, unless said.\"},"                                   \
+	"\"queue\":{\"type\":\"string\",\"description\":\"The Volcano queue it waits in.\"},"                         \
+	"\"priorityClass\":{\"type\":\"string\","                                                                     \
+	"\"description\":\"The PriorityClass of its Volcano PodGroup.\"},"                                            \
+	"\"minResources\":{\"type\":\"object\","                                                                      \
+	"\"description\":\"What these pods need; what they ask for, unless said.\","                                  \
+	"\"additionalProperties\":{\"x-kubernetes-preserve-unknown-fields\":true}},"                                  \
+	"\"scheduleTimeoutSeconds\":{\"type\":\"integer\",\"format\":\"int32\","                                      \
+	"\"minimum\":1,\"maximum\":2147483647,"                                                                       \
+	"\"description\":\"How long scheduler-plugins waits for all of them to be placed.\"}}}"
+
 const char policy_schema[] =
 	"{\"type\":\"object\",\"description\":\"Policies that hold for every kind of job.\",\"properties\":{"
 	"\"restart\":" RESTART ","
@@ -39,6 +56,7 @@ const char policy_schema[] =
 	"\"cleanPods\":{\"type\":\"string\",\"enum\":[\"All\",\"Running\",\"None\"],"
 	"\"description\":\"Which pods are deleted at the end.\"},"
 	"\"suspend\":{\"type\":\"boolean\",\"description\":\"Delete the pods and wait.\"},"
+	"\"schedulingPolicy\":" SCHEDULING ","
 	"\"roles\":{\"type\":\"object\",\"description\":\"For one role, by its name.\",\"additionalProperties\":{"
 	"\"type\":\"object\",\"properties\":{"
 	"\"restart\":" RESTART ","

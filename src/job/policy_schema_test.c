@@ -98,7 +98,9 @@ static void test_known(void **state)
 	check_known(&b, at(schema, "restart"), "{'restart':", "}");
 	check_known(&b, at(schema, "restart.backoff"), "{'restart':{'backoff':", "}}");
 	check_known(&b, at(schema, "roles.*"), "{'roles':{'r':", "}}");
-	assert_int_equal(yyjson_obj_size(json_get(schema, "properties")), 9);
+	check_known(&b, at(schema, "schedulingPolicy"), "{'schedulingPolicy':", "}");
+	assert_int_equal(yyjson_obj_size(json_get(at(schema, "schedulingPolicy"), "properties")), 5);
+	assert_int_equal(yyjson_obj_size(json_get(schema, "properties")), 10);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "restart"), "properties")), 5);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "restart.backoff"), "properties")), 2);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "roles.*"), "properties")), 3);

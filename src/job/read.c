@@ -169,6 +169,7 @@ static void read_policies(struct job *job, const struct job_doc *doc, const stru
 		layers[job->chief_role].v[LAYER_DEFAULT_CHIEF] = &roles[job->chief_role].chief;
 		job->chief_restart = policy_settle_restart(&layers[job->chief_role]);
 	}
+	scheduling_check(job, user.at, p);
 	warn_limit(job, &user, p);
 	warn_limit(job, &own, p);
 }

@@ -25,6 +25,8 @@ void template_read(struct role_doc *doc, struct problems *p);
 /* What can only be judged when all is read: names, sizes, the chief. DOCS has one entry for each of
    the job's roles. */
 void job_validate(struct job *job, const struct role_doc *docs, struct problems *p);
+/* … of its schedulingPolicy, which stands in the document AT. */
+void scheduling_check(const struct job *job, struct place at, struct problems *p);
 /* Finds the chief's role, by name or title; false if there is none such: the job then completes when
    all roles do. */
 bool chief_find(struct job *job, struct str name, struct place at, struct problems *p);

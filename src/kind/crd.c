@@ -3,7 +3,7 @@
 #include "kind/internal.h"
 
 /* Raised when the definition changes in a way that must reach clusters that have an older one. */
-#define CRD_REVISION "1"
+#define CRD_REVISION "2"
 #define ANNOTATION_REVISION LABEL_DOMAIN "revision"
 
 static const char preserve[] = "x-kubernetes-preserve-unknown-fields";

@@ -110,14 +110,14 @@ static void test_makes_one_and_waits_for_it(void **state)
 	gets(&b, 404, NULL);
 	sends(&b, VERB_CREATE, PATH);
 	assert_non_null(strstr(b.body, "\"CustomResourceDefinition\""));
-	gets(&b, 201, stored(&b, "1", "False", NULL));
+	gets(&b, 201, stored(&b, "2", "False", NULL));
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "False", NULL));
+	gets(&b, 200, stored(&b, "2", "False", NULL));
 	w = crd_next(b.crd, b.now);
 	assert_int_equal(w.type, CRD_SLEEP);
 	b.now = w.at;
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "True", NULL));
+	gets(&b, 200, stored(&b, "2", "True", NULL));
 	assert_true(crd_undo(b.crd, &undo));
 	assert_int_equal(undo.verb, VERB_DELETE);
 	assert_true(str_eqc(undo.path, ONE));
@@ -127,7 +127,7 @@ static void test_makes_one_and_waits_for_it(void **state)
 
 static void test_leaves_what_is_up_to_date(void **state)
 {
-	static const char *const revisions[] = { "1", "7", "1000000" };
+	static const char *const revisions[] = { "2", "7", "1000000" };
 	struct bench b;
 	struct api_call undo;
 
@@ -163,8 +163,25 @@ static void test_somebody_elses(void **state)
 	end(&b, false, "does not keep status.dlOperator");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "True", "served"));
+	gets(&b, 200, stored(&b, "2", "True", "served"));
 	end(&b, false, "does not serve this version");
+}
+
+/* A field that an older definition does not know would be dropped by the server. */
+static void test_brings_up_to_date(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	begin(&b, usual);
+	sends(&b, VERB_GET, ONE);
+	gets(&b, 200, stored(&b, "1", "True", NULL));
+	sends(&b, VERB_PATCH, ONE);
+	assert_non_null(strstr(b.body, "\"schedulingPolicy\""));
+	gets(&b, 200, stored(&b, "2", "True", NULL));
+	sends(&b, VERB_GET, ONE);
+	gets(&b, 200, stored(&b, "2", "True", NULL));
+	end(&b, true, "");
 }
 
 static void test_adopts_when_told(void **state)
@@ -183,9 +200,9 @@ static void test_adopts_when_told(void **state)
 	                                "revision\":"),
 	                 b.body);
 	assert_non_null(strstr(b.body, "\"subresources\":{\"status\":{}}"));
-	gets(&b, 200, stored(&b, "1", "True", NULL));
+	gets(&b, 200, stored(&b, "2", "True", NULL));
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "True", NULL));
+	gets(&b, 200, stored(&b, "2", "True", NULL));
 	/* It was not made by us: it stays. */
 	assert_false(crd_undo(b.crd, &undo));
 	end(&b, true, "brought up to date");
@@ -218,7 +235,7 @@ static void test_somebody_was_faster(void **state)
 	sends(&b, VERB_CREATE, PATH);
 	gets(&b, 409, NULL);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "True", NULL));
+	gets(&b, 200, stored(&b, "2", "True", NULL));
 	end(&b, true, "");
 }
 
@@ -243,7 +260,7 @@ static void test_waits_for_a_server(void **state)
 	gets(&b, 0, NULL);
 	b.now += 1000;
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "True", NULL));
+	gets(&b, 200, stored(&b, "2", "True", NULL));
 	end(&b, true, "");
 }
 
@@ -261,15 +278,15 @@ static void test_refused(void **state)
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200,
-	     "{\"metadata\":{\"annotations\":{\"" LABEL_DOMAIN "revision\":\"1\"}},\"status\":{\"conditions\":["
+	     "{\"metadata\":{\"annotations\":{\"" LABEL_DOMAIN "revision\":\"2\"}},\"status\":{\"conditions\":["
 	     "{\"type\":\"NamesAccepted\",\"status\":\"False\",\"message\":\"taken\"}]}}");
 	end(&b, false, "is not accepted: taken");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "False", NULL));
+	gets(&b, 200, stored(&b, "2", "False", NULL));
 	b.now += MINUTES(2);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "1", "False", NULL));
+	gets(&b, 200, stored(&b, "2", "False", NULL));
 	end(&b, false, "is not established");
 }
 
@@ -302,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_makes_one_and_waits_for_it),
 		cmocka_unit_test(test_leaves_what_is_up_to_date),
 		cmocka_unit_test(test_somebody_elses),
+		cmocka_unit_test(test_brings_up_to_date),
 		cmocka_unit_test(test_adopts_when_told),
 		cmocka_unit_test(test_installs_nothing_when_told_so),
 		cmocka_unit_test(test_somebody_was_faster),

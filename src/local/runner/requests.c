@@ -1,6 +1,6 @@
 #include "local/runner/requests.h"
 
-#include "job/needs.h"
+#include "job/pod_needs.h"
 
 static int64_t sum(int64_t a, int64_t b)
 {

@@ -1,4 +1,4 @@
-/* What a pod asks for (job/needs.h), of what this machine has. Pure. */
+/* What a pod asks for (job/pod_needs.h), of what this machine has. Pure. */
 #ifndef LOCAL_RUNNER_REQUESTS_H
 #define LOCAL_RUNNER_REQUESTS_H
 

@@ -1,0 +1,49 @@
+#include "job/gang.h"
+
+#include "base/json.h"
+#include "job/pod_needs.h"
+
+/* So many of a role must be there for it to run. */
+static int32_t least(const struct role *role)
+{
+	return role->elastic && role->min >= 0 ? MIN(role->min, role->count) : role->count;
+}
+
+/* The first MEMBERS pods in the order of roles; what elastic roles have above their minimum comes last. */
+static struct needs sum_first(const struct job *job, int32_t members, struct arena *a)
+{
+	struct needs sum = { 0 };
+
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < job->n_roles && members > 0; i++) {
+			const struct role *role = &job->roles[i];
+			int32_t n = role->aux ? 0 : MIN(round ? role->count - least(role) : least(role), members);
+			struct needs one;
+
+			if (!n)
+				continue;
+			one = needs_of_pod(json_get(role->template, "spec"), a);
+			needs_add(&sum, &one, n, a);
+			members -= n;
+		}
+	}
+	return sum;
+}
+
+struct gang gang_of(const struct job *job, struct arena *a)
+{
+	struct gang g = { .members = job->scheduling.min_available };
+
+	if (g.members < 0) {
+		g.members = 0;
+		for (size_t i = 0; i < job->n_roles; i++)
+			g.members += job->roles[i].aux ? 0 : least(&job->roles[i]);
+		/* Roles that may all be empty: one pod at least is a gang. */
+		g.members = MAX(g.members, 1);
+	}
+	if (job->scheduling.min_resources)
+		g.needs = needs_of_list(job->scheduling.min_resources, a);
+	else
+		g.needs = sum_first(job, g.members, a);
+	return g;
+}
