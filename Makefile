@@ -92,7 +92,7 @@ format: ## format the C sources in place
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 image: ## build/image/dl-operator.tar, an image of both programs for containerd, podman and docker (IMAGE=name)
-	@scripts/deps.sh --image
+	@scripts/deps.sh
 	@deploy/image/rootfs.sh build/image/root
 	@IMAGE='$(IMAGE)' TAG='$(TAG)' deploy/image/archive.sh build/image/root build/image/dl-operator.tar
 

@@ -3,7 +3,6 @@
 #
 #   scripts/deps.sh           what the build and `make test` need
 #   scripts/deps.sh --lint    the linters and the coverage tool as well
-#   scripts/deps.sh --image   what goes into the image as well
 #
 # Everything comes from Debian's packages. On Debian 12 yyjson is not packaged: the two small
 # packages of the next release are unpacked into build/deps with an apt configuration of our own,
@@ -13,12 +12,11 @@ cd "$(dirname "$0")/.."
 
 packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libuv1-dev
   libcurl4-openssl-dev libgnutls28-dev libmicrohttpd-dev libsqlite3-dev libcmocka-dev openssl curl bats jq
-  python3-yaml"
+  python3-yaml binutils ca-certificates"
 if [ "${1:-}" = --lint ]; then
   packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr
     shellcheck"
 fi
-[ "${1:-}" != --image ] || packages="$packages binutils ca-certificates"
 
 missing=
 for p in $packages; do

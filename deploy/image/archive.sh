@@ -27,7 +27,8 @@ epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || true)}
 epoch=${epoch:-0}
 
 # What may stand in a reference stands in JSON as it is.
-echo "$image:$tag" | grep -Eqx '([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*:[a-zA-Z0-9_][a-zA-Z0-9._-]*' ||
+echo "$image:$tag" |
+  grep -Eqx '([a-zA-Z0-9][a-zA-Z0-9.-]*(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*:[a-zA-Z0-9_][a-zA-Z0-9._-]*' ||
   { echo "archive: not the name of an image: $image:$tag" >&2; exit 2; }
 
 # The name in full, as Docker and the kubelet complete it.

@@ -200,6 +200,34 @@ ended_all() {
   nothing_left "$link" "$spaces" "$PWD/half"
 }
 
+@test "the image runs as nobody in particular, reads only, and finds the API server by name" {
+  BUILD=$(dirname "$DLJOB") "$root/deploy/image/rootfs.sh" "$PWD/root"
+  TAG=node IMAGE=localhost/dl-operator "$root/deploy/image/archive.sh" root image.tar
+  at_node ctr -n k8s.io images import "$PWD/image.tar"
+  kubectl -n "$ns" create rolebinding admin --clusterrole=cluster-admin --serviceaccount="$ns:default"
+  kubectl label namespace "$ns" pod-security.kubernetes.io/enforce=restricted
+  tfjob seen 0 "  policy: {suspend: true}" | kubectl -n "$ns" create -f -
+  kubectl -n "$ns" create -f - <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: image}
+spec:
+  restartPolicy: Never
+  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: main
+    image: localhost/dl-operator:node
+    imagePullPolicy: Never
+    command: [/usr/bin/dljob, list, -n, $ns]
+    env: [{name: KUBERNETES_SERVICE_HOST, value: kubernetes.default.svc}]
+    securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+YAML
+  kubectl -n "$ns" wait --for=jsonpath='{.status.phase}'=Succeeded --timeout=120s pod/image ||
+    { kubectl -n "$ns" get pod image -o json | jq .status; kubectl -n "$ns" logs image; return 1; }
+  said image "in-cluster (https://kubernetes.default.svc:443)"
+  said image "seen"
+}
+
 @test "a node ends with the process for which it was started" {
   sleep 1000 3>&- &
   owner=$!
