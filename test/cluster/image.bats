@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root
-# The image as `make image` makes it: a release build, in two clones. What is in it: test/e2e/image.bats; that it runs in
-# containers: node.bats.
+# The image as `make image` makes it: a release build, in two clones. What is in it: test/e2e/image.bats; that it runs
+# in containers: node.bats.
 load helpers
 
 # clone FOLDER: of what is committed, with the libraries that are not Debian's own.

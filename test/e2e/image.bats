@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, out and err
-# The image: what is in it, and that the programs run from there. It is made of the build that is tested; that two clones
-# give the same one is tried in test/cluster/image.bats.
+# The image: what is in it, and that the programs run from there. It is made of the build that is tested; that two
+# clones give the same one is tried in test/cluster/image.bats.
 load helpers
 
 setup_file() {
@@ -136,7 +136,8 @@ TABLE
   is "$(find . -type d -empty -printf '%P\n')" "tmp"
   is "$(find . -perm /6000)" ""
   is "$(find . -perm /022 -printf '%P %m\n')" "tmp 1777"
-  is "$(find . -type f -perm /111 -printf '%P\n' | sort | grep -v ^lib)" "$(printf 'usr/bin/dl-operator\nusr/bin/dljob')"
+  is "$(find . -type f -perm /111 -printf '%P ' | xargs -n 1 | sort | grep -v ^lib | xargs)" \
+    "usr/bin/dl-operator usr/bin/dljob"
   # Of root, all of one time.
   tar --numeric-owner --full-time -tvf "$layout/$(jq -r '.[0].Layers[0]' "$layout/manifest.json")" >list
   is "$(awk '{ print $2, $4, $5 }' list | sort -u | wc -l)" 1
