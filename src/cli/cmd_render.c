@@ -2,6 +2,7 @@
 #include "cli/render.h"
 #include "cli/report.h"
 #include "cli/uid.h"
+#include "kind/accelerators.h"
 
 struct render {
 	struct cli *cli;
@@ -105,18 +106,37 @@ static void render_file(struct render *r, const char *file)
 	yaml_close(m.yaml);
 }
 
+/* The file of dl-operator's flag of the same name, to try it. */
+static bool load_accelerators(struct render *r, const char *path, struct accelerators **ret)
+{
+	struct err e = ERR_INIT;
+	const char *key, *why;
+
+	*ret = accelerators_load(path, &e);
+	if (!*ret) {
+		fail(r, CLI_INVALID, &e);
+		return false;
+	}
+	for (size_t i = 0; accelerators_idle(*ret, i, &key, &why); i++)
+		fprintf(stderr, "%s: note: %s has no meaning today: %s\n", path, key, why);
+	kinds_set_accelerators(r->kinds, *ret);
+	return true;
+}
+
 enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
 {
 	struct render r = { .cli = cli, .selection = { .index = -1 } };
-	const char *output = "yaml", *role = NULL;
+	const char *output = "yaml", *role = NULL, *config = NULL;
 	const struct opt opts[] = {
 		{ 'o', "output", "yaml|json", "documents of YAML, or one List", .text = &output },
 		{ 'n', "namespace", "NS", "of jobs that name none; otherwise: default", .text = &r.ns },
 		{ 0, "uid", "UID", "the job's UID, as an API server would give it", .text = &r.uid },
 		{ 0, "role", "ROLE", "only the replicas of this role", .text = &role },
 		{ 0, "index", "N", "only the replicas with this index", .number = &r.selection.index },
+		{ 0, "controller-config-file", "FILE", "accelerators as dl-operator puts them in", .text = &config },
 		{ 0, "env", NULL, "a table of the containers' variables instead", .flag = &r.env },
 	};
+	CLEANUP(accelerators_freep) struct accelerators *accelerators = NULL;
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 
@@ -127,6 +147,8 @@ enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
 	kinds = r.kinds = cli_kinds(cli);
 	if (!kinds)
 		return cli->status;
+	if (config && !load_accelerators(&r, config, &accelerators))
+		return r.status;
 	r.selection.role = str_c(role);
 	r.report = report_to(stderr);
 	for (int i = 0; i < n && r.status == CLI_WELL; i++) {

@@ -59,6 +59,8 @@ static const struct flag flags[] = {
 	{ FLAG_TIME, "creating-duration-period", AT(creating_duration), "TIME", "… after trying this long (15m)" },
 	{ FLAG_TIME, "creating-restart-period", AT(creating_restart), "TIME",
 	  "… but while the job is younger they are restarted (0s)" },
+	{ FLAG_TEXT, "controller-config-file", AT(controller_config), "FILE",
+	  "volumes and variables for pods that ask for an accelerator" },
 
 	{ FLAG_TITLE, NULL, 0, NULL, "Leader election" },
 	{ FLAG_BOOL, "leader-elect", AT(leader_elect), NULL, "several may run, one works" },
@@ -84,8 +86,6 @@ static const struct flag flags[] = {
 	{ FLAG_IDLE, "resync-period", 0, NULL, "every wait has a timer of its own" },
 	{ FLAG_IDLE, "gc-interval", 0, NULL, "Kubernetes collects what a deleted job leaves" },
 	{ FLAG_IDLE, "chaos-level", 0, NULL, "it never did anything" },
-	{ FLAG_IDLE, "controller-config-file", 0, NULL,
-	  "device plugins bring an accelerator's files and variables; the file is not read" },
 	{ FLAG_IDLE, "leader-elect-resource-lock", 0, NULL, "the lock is always a Lease" },
 	{ FLAG_IDLE_BOOL, "logtostderr", 0, NULL, glog },
 	{ FLAG_IDLE_BOOL, "alsologtostderr", 0, NULL, glog },

@@ -19,6 +19,7 @@ struct operator_flags {
 	/* Rules. */
 	msec force_delete_after, node_grace, creating_restart, creating_duration;
 	bool creating_failed;
+	const char *controller_config;
 	/* Leader election. */
 	bool leader_elect;
 	msec lease_duration, renew_deadline, retry_period;

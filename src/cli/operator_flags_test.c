@@ -100,8 +100,8 @@ static void test_old_command_lines(void **state)
 		const char *line;
 		size_t idle;
 	} t[] = {
-		{ "-alsologtostderr -v=1 -controller_config_file=/etc/config/controller_config_file.yaml", 2 },
-		{ "-controller-config-file=/etc/config/c.yaml -alsologtostderr -v=1 -json-log-format=false", 2 },
+		{ "-alsologtostderr -v=1 -controller_config_file=/etc/config/controller_config_file.yaml", 1 },
+		{ "-controller-config-file=/etc/config/c.yaml -alsologtostderr -v=1 -json-log-format=false", 1 },
 		{ "-chaos-level -1 -gc-interval=10m -version=false", 2 },
 		{ "--master=http://127.0.0.1:8080 --thread-num=1000 --resync-period=10s --namespace= "
 		  "--creating-restart-period=0s --enable-creating-failed --v=4 --logtostderr=true",
@@ -121,6 +121,7 @@ static void test_old_command_lines(void **state)
 		good(&f, text, sizeof(text), t[i].line);
 		assert_int_equal(f.n_operands, 0);
 		assert_int_equal(f.idle.n, t[i].idle);
+		assert_int_equal(f.controller_config != NULL, i < 2);
 		for (size_t k = 0; k < f.idle.n; k++)
 			assert_true(strlen(operator_flag_idle_reason(f.idle.v[k])) > 0);
 		operator_flags_release(&f);

@@ -145,6 +145,7 @@ static void serve(struct program *p)
 		err_release(&e);
 		return;
 	}
+	kinds_set_accelerators(p->served, p->accelerators);
 	kinds = arena_array(&p->arena, struct kube_kind, kinds_count(p->served));
 	for (size_t i = 0; i < kinds_count(p->served); i++) {
 		const struct kind *k = kinds_at(p->served, i);
@@ -278,7 +279,7 @@ static void step(void *cookie)
 		next = step_lease(p);
 		next = MIN(next, step_operator(p));
 		next = MIN(next, step_events(p));
-		next = MIN(next, program_look_at_kinds(p));
+		next = MIN(next, program_look_at_files(p));
 		break;
 	case PROGRAM_RELOADING:
 		next = step_lease(p);
@@ -370,7 +371,7 @@ static bool open_all(struct program *p, struct err *e)
 	p->kinds = operator_kinds_load(p->flags, NULL, NULL, e);
 	if (!p->kinds || !connect_to(p, who, e))
 		return false;
-	if (!p->only_crds && (!program_web_open(p, e) || !program_watch_kinds(p, e)))
+	if (!p->only_crds && (!program_web_open(p, e) || !program_watch_files(p, e)))
 		return false;
 	open_lease(p, who);
 	program_open_crds(p);
@@ -392,7 +393,7 @@ static void close_all(struct program *p)
 			loop_signal_free(p->signals[i]);
 	if (p->timer)
 		loop_timer_free(p->timer);
-	program_unwatch_kinds(p);
+	program_unwatch_files(p);
 	program_close_crds(p, false);
 	for (size_t i = 0; i < p->n_made; i++)
 		crd_free(p->made[i]);
@@ -402,6 +403,7 @@ static void close_all(struct program *p)
 	kinds_freep(&p->served);
 	kinds_freep(&p->next_kinds);
 	kinds_freep(&p->kinds);
+	program_close_accelerators(p);
 	loop_free(p->loop);
 	arena_release(&p->arena);
 }

@@ -59,7 +59,11 @@ struct program {
 	struct loop_watch **watches;
 	uint64_t kinds_hash;
 	struct kinds *next_kinds; /* RELOADING: the ones to come */
-	msec look_at;             /* something in the folders has changed: look then; NEVER: nothing has */
+	/* Of --controller-config-file. */
+	struct loop_watch *config_watch;
+	uint64_t config_hash;
+	struct accelerators *accelerators, *next_accelerators; /* NULL: none */
+	msec look_at; /* something in the folders has changed: look then; NEVER: nothing has */
 	bool reloaded;
 	bool went_back; /* an older state of the cluster was put back: begin anew */
 	struct {
@@ -85,11 +89,20 @@ void program_call_undo(struct program *p, const struct api_call *call);
 void program_call_event(struct program *p, uint64_t id, const struct api_call *call);
 void program_calls_drop(struct program *p);
 
+/* operator_accelerators.c: the file of --controller-config-file, if there is one. ON_CHANGE is called when it may have
+   changed. */
+bool program_open_accelerators(struct program *p, loop_watch_fn on_change, struct err *e);
+/* Reads it again. True: next_accelerators are others; what is wrong is logged, and nothing changes. */
+bool program_accelerators_changed(struct program *p);
+/* The next ones take their place. No job that was read with the old ones may be left. */
+void program_swap_accelerators(struct program *p);
+void program_close_accelerators(struct program *p);
+
 /* operator_reload.c */
-bool program_watch_kinds(struct program *p, struct err *e);
-void program_unwatch_kinds(struct program *p);
-/* Looks at the folders if it is time; when to come back. */
-msec program_look_at_kinds(struct program *p);
+bool program_watch_files(struct program *p, struct err *e);
+void program_unwatch_files(struct program *p);
+/* Looks at kinds and accelerators if it is time; when to come back. */
+msec program_look_at_files(struct program *p);
 /* RELOADING: starts anew once nothing is in flight. */
 msec program_reload(struct program *p);
 

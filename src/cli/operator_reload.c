@@ -1,5 +1,5 @@
-/* Kinds that change while the operator runs. What it must remember is in the cluster, so it begins anew with
-   them as it would in another process; only the lease is kept. */
+/* Kinds and accelerators that change while the operator runs. What it must remember is in the cluster, so it begins
+   anew with them as it would in another process; only the lease is kept. */
 #include "base/log.h"
 #include "cli/operator_kinds.h"
 #include "cli/operator_program.h"
@@ -15,7 +15,7 @@ static void on_change(void *cookie)
 	program_wake(p);
 }
 
-bool program_watch_kinds(struct program *p, struct err *e)
+bool program_watch_files(struct program *p, struct err *e)
 {
 	const struct opt_list *dirs = &p->flags->kinds_dirs;
 
@@ -27,13 +27,14 @@ bool program_watch_kinds(struct program *p, struct err *e)
 		if (!p->watches[i])
 			return err_wrap(e, "--kinds-dir");
 	}
-	return true;
+	return program_open_accelerators(p, on_change, e);
 }
 
-void program_unwatch_kinds(struct program *p)
+void program_unwatch_files(struct program *p)
 {
 	for (size_t i = 0; p->watches && p->watches[i]; i++)
 		loop_watch_free(p->watches[i]);
+	loop_watch_free(p->config_watch);
 	free(p->watches);
 }
 
@@ -55,9 +56,10 @@ static msec begin_anew(struct program *p, const char *why)
 	return 0;
 }
 
-msec program_look_at_kinds(struct program *p)
+msec program_look_at_files(struct program *p)
 {
 	msec now = loop_now(p->loop);
+	const char *why = NULL;
 	uint64_t hash;
 
 	if (p->went_back)
@@ -65,11 +67,13 @@ msec program_look_at_kinds(struct program *p)
 	if (now < p->look_at)
 		return p->look_at == NEVER ? NEVER : p->look_at - now;
 	p->look_at = NEVER;
+	if (program_accelerators_changed(p))
+		why = "the accelerators have changed";
 	hash = operator_kinds_hash(p->flags);
-	if (hash == p->kinds_hash)
-		return NEVER;
+	if (hash != p->kinds_hash)
+		why = "the kinds have changed";
 	p->kinds_hash = hash;
-	return begin_anew(p, "the kinds have changed");
+	return why ? begin_anew(p, why) : NEVER;
 }
 
 msec program_reload(struct program *p)
@@ -89,6 +93,7 @@ msec program_reload(struct program *p)
 	program_close_crds(p, true);
 	kinds_free(p->served);
 	kinds_free(p->kinds);
+	program_swap_accelerators(p);
 	p->served = NULL;
 	p->kinds = p->next_kinds;
 	p->next_kinds = NULL;

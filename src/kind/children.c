@@ -201,6 +201,9 @@ static bool check_variables(struct kind_job *kj, size_t role, struct err *e)
 
 	if (r->count <= 0)
 		return true;
+	if (kj->accelerators)
+		accelerators_check(kj->accelerators, json_get(r->template, "spec"),
+		                   arena_printf(&kj->arena, "%.*s.template.spec", STR_F(r->path)), &kj->job->problems);
 	for (size_t i = 0; i < r->n_containers; i++) {
 		if (!kind_container_env(kj, role, &r->containers[i], &own, e))
 			return false;

@@ -2,6 +2,7 @@
 #ifndef KIND_INTERNAL_H
 #define KIND_INTERNAL_H
 
+#include "kind/accelerators.h"
 #include "kind/cache.h"
 #include "kind/schema.h"
 #include "object/object.h"
@@ -28,7 +29,8 @@ struct kinds {
 	struct sandbox sb;
 	struct arena arena;
 	VEC(struct kind_file *) files;
-	uint64_t serial; /* of the last job that was read */
+	uint64_t serial;                         /* of the last job that was read */
+	const struct accelerators *accelerators; /* NULL: none */
 };
 
 /* What of a role's pods is the same for all of them, prepared at the first. */
@@ -37,6 +39,7 @@ struct pod_parts;
 struct kind_job {
 	struct kinds *kinds;
 	const struct kind_file *file;
+	const struct accelerators *accelerators; /* as they were when the job was read */
 	struct arena arena;
 	struct arena scratch; /* of one call */
 	yyjson_val *object;

@@ -46,6 +46,11 @@ bool kinds_load_dir(struct kinds *k, const char *dir, struct err *e);
 /* The kinds that are compiled in. */
 bool kinds_load_builtin(struct kinds *k, struct err *e);
 
+/* What pods that ask for an accelerator get beside what their templates say. Holds for jobs that are read from now on;
+   A must live as long as the set and its jobs; NULL: nothing. */
+struct accelerators;
+void kinds_set_accelerators(struct kinds *k, const struct accelerators *a);
+
 size_t kinds_count(const struct kinds *k);
 /* In the order of loading. */
 const struct kind *kinds_at(const struct kinds *k, size_t i);

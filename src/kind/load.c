@@ -52,6 +52,11 @@ void kinds_freep(struct kinds **k)
 	kinds_free(*k);
 }
 
+void kinds_set_accelerators(struct kinds *k, const struct accelerators *a)
+{
+	k->accelerators = a && accelerators_count(a) ? a : NULL;
+}
+
 size_t kinds_count(const struct kinds *k)
 {
 	return k->files.n;

@@ -50,7 +50,7 @@ static void put_user_env(struct cutter *c, yyjson_val *env, struct hole *h)
 		if (taken.n)
 			buf_putc(&c->b, ',');
 		json_write_val(v, &c->b);
-		*vec_push(&c->kj->arena, &taken) = json_str(json_get(v, "name"));
+		*vec_push(&c->kj->arena, &taken) = arena_str(&c->kj->arena, json_str(json_get(v, "name")));
 	}
 	h->taken = taken.v;
 	h->n_taken = taken.n;
@@ -214,7 +214,8 @@ static void cut_meta(struct cutter *c, yyjson_val *meta)
 
 const struct pod_parts *pod_parts_of(struct kind_job *kj, size_t role, struct err *e)
 {
-	yyjson_val *template = kj->job->roles[role].template;
+	yyjson_val *template = kj->job->roles[role].template, *spec = json_get(template, "spec");
+	CLEANUP(json_docp) yyjson_doc *accelerated = NULL;
 	struct cutter c = { .kj = kj, .role = role, .b = BUF_INIT(POD_MAX), .e = e };
 	bool ok;
 
@@ -223,7 +224,9 @@ const struct pod_parts *pod_parts_of(struct kind_job *kj, size_t role, struct er
 	c.ret = arena_new(&kj->arena, struct pod_parts);
 	cut_labels(&c, json_at(template, "metadata", "labels", NULL));
 	cut_meta(&c, json_get(template, "metadata"));
-	ok = cut_spec(&c, json_get(template, "spec"));
+	if (kj->accelerators)
+		accelerated = accelerators_apply(kj->accelerators, spec);
+	ok = cut_spec(&c, accelerated ? yyjson_doc_get_root(accelerated) : spec);
 	if (ok && c.b.overflow)
 		ok = err_set(e, ERR_LIMIT, "a pod of more than %d bytes", POD_MAX);
 	buf_release(&c.b);

@@ -324,6 +324,7 @@ struct kind_job *kind_read(struct kinds *k, const struct kind *kind, yyjson_val 
 	kj = xcalloc(1, sizeof(*kj));
 	kj->kinds = k;
 	kj->file = kind_file_of(kind);
+	kj->accelerators = k->accelerators;
 	kj->object = object;
 	kj->ref = LUA_NOREF;
 	kj->pod_name = (struct buf)BUF_INIT(1024);

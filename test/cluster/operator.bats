@@ -293,6 +293,53 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kubectl delete crd tfjobs.late.example
 }
 
+# pods_have NAME PATTERN: what the pod of the job NAME has as variables.
+pods_have() {
+  kubectl -n "$ns" get pods -l "dl-operator.mpba.fbk.eu/job=$1" \
+    -o jsonpath='{.items[0].spec.containers[0].env[*].name} {.items[0].spec.containers[0].resources.limits}' |
+    tee "$1.has" | grep -q "$2"
+}
+
+@test "accelerators that are changed, spoilt and mended while it runs" {
+  # As the kubelet mounts a ConfigMap: one link is swapped.
+  config() {
+    mkdir "..$1"
+    cat >"..$1/config.yaml"
+    ln -s "..$1" ..new
+    mv -T ..new ..data
+  }
+  job() {
+    example mlkube-tfjob/gpu | goes_on | jq --arg name "$1" '.metadata.name = $name
+      | .spec.replicaSpecs[0].template.spec.containers[0].resources.limits = {"example.org/old": 1}' >job.json
+    kubectl -n "$ns" create -f job.json
+    eventually 120 pods_have "$1" "$2"
+  }
+  config 1 <<<'accelerators: {example.org/old: {envVars: [{name: FIRST, value: a}]}}'
+  ln -s ..data/config.yaml config.yaml
+  operator a -controller_config_file=config.yaml
+  ready a
+  job one FIRST
+  config 2 <<<'accelerators: {example.org/old: {resource: example.org/new}}'
+  eventually 120 grep -q 'the accelerators have changed' a.log
+  ready a
+  job two example.org/new
+  config 3 <<<'acelerators: {}'
+  eventually 120 grep -q 'the accelerators stay as they were: .*did you mean \\"accelerators\\"' a.log
+  job three example.org/new
+  # A pod that was there is not touched, one that is made anew has the new.
+  pods_have one FIRST
+  uid=$(kubectl -n "$ns" get pods -l dl-operator.mpba.fbk.eu/job=one -o 'jsonpath={.items[0].metadata.uid}')
+  config 4 <<<'accelerators: {example.org/old: {envVars: [{name: LAST, value: a}]}}'
+  eventually 120 sh -c "[ \$(grep -c 'the accelerators have changed' a.log) = 2 ]"
+  ready a
+  pods_have one FIRST
+  [ "$uid" = "$(kubectl -n "$ns" get pods -l dl-operator.mpba.fbk.eu/job=one -o 'jsonpath={.items[0].metadata.uid}')" ]
+  kubectl -n "$ns" delete pods -l dl-operator.mpba.fbk.eu/job=one --wait=false
+  eventually 120 pods_have one LAST
+  kill -TERM "$(cat a.pid)"
+  ended a 0
+}
+
 @test "one namespace: its jobs are served, the others' are not" {
   kubectl create namespace "$ns-other"
   example mpba-tfjob/ps-worker | ends 0 >job.json

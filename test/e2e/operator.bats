@@ -54,3 +54,23 @@ signalled() {
   waiting_operator
   signalled INT TERM 143
 }
+
+@test "a file of accelerators that cannot be taken: one line, exit 2" {
+  # wrong TEXT WHAT: the file with TEXT.
+  wrong() {
+    printf '%s\n' "$1" >config.yaml
+    split timeout 60 "$DL_OPERATOR" --controller-config-file=config.yaml --kubeconfig=kubeconfig
+    is "$status" 2
+    is "$out" ""
+    is "$(wc -l <stderr)" 1
+    has "$err" "--controller-config-file: config.yaml:$2"
+  }
+  echo '{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: k}}],
+    clusters: [{name: k, cluster: {server: "http://127.0.0.1:9"}}]}' >kubeconfig
+  wrong 'accelerators: {a.b/c: {envvar: []}}' \
+    '1:24: accelerators["a.b/c"].envvar: unknown key "envvar"; did you mean "envVars"?'
+  wrong 'accelerators: [' '2:1:'
+  split timeout 60 "$DL_OPERATOR" -controller_config_file nowhere.yaml --kubeconfig=kubeconfig
+  is "$status" 2
+  is "$err" "dl-operator: --controller-config-file: nowhere.yaml: no such file"
+}

@@ -51,6 +51,48 @@ dist=$root/examples/mlkube-tfjob/distributed.yaml
   done
 }
 
+@test "accelerators as dl-operator would put them in" {
+  cat >config.yaml <<'YAML'
+grpcServerFilePath: /opt/mlkube/grpc_tensorflow_server.py
+accelerators:
+  nvidia.com/gpu:
+    volumes: [{name: driver, mountPath: /usr/local/nvidia, hostPath: /usr/lib/nvidia}]
+    envVars: [{name: LD_LIBRARY_PATH, value: /usr/local/nvidia}]
+YAML
+  split dljob render --controller-config-file config.yaml -o json "$root/examples/mlkube-tfjob/gpu.yaml"
+  is "$status" 0
+  is "$err" "config.yaml: note: grpcServerFilePath has no meaning today: a parameter server without a template has \
+a program of its own"
+  is "$(jq -c '.items[] | select(.kind == "Pod").spec
+    | [.volumes, .containers[0].volumeMounts, .containers[0].env[0]]' stdout)" \
+    '[[{"name":"driver","hostPath":{"path":"/usr/lib/nvidia"}}],'\
+'[{"name":"driver","mountPath":"/usr/local/nvidia"}],{"name":"LD_LIBRARY_PATH","value":"/usr/local/nvidia"}]'
+  has "$(dljob render --env --controller-config-file config.yaml "$root/examples/mlkube-tfjob/gpu.yaml" 2>&1)" \
+    "LD_LIBRARY_PATH  /usr/local/nvidia"
+  # Nobody who does not ask gets anything.
+  dljob render "$dist" >plain
+  dljob render --controller-config-file config.yaml "$dist" 2>/dev/null | cmp plain -
+  echo 'accelerators: {nvidia.com/gpu: {volume: []}}' >config.yaml
+  split dljob render --controller-config-file config.yaml "$dist"
+  is "$status" 2
+  is "$out" ""
+  has "$err" 'config.yaml:1:33: accelerators["nvidia.com/gpu"].volume: unknown key "volume"; did you mean "volumes"?'
+}
+
+@test "the files of deploy/accelerators, on the manifest that they are for" {
+  sed 's|nvidia.com/gpu|alpha.kubernetes.io/nvidia-gpu|' "$root/examples/mlkube-tfjob/gpu.yaml" >old.yaml
+  grep -q alpha.kubernetes.io/nvidia-gpu old.yaml
+  dljob render old.yaml >plain
+  for f in "$root"/deploy/accelerators/*.yaml; do
+    split dljob render --controller-config-file "$f" old.yaml
+    is "$status" 0
+    is "$err" ""
+    ! cmp -s plain stdout
+  done
+  has "$(dljob render --controller-config-file "$root/deploy/accelerators/device-plugin.yaml" old.yaml)" \
+    "nvidia.com/gpu: 1"
+}
+
 @test "the hosts of TF_CONFIG are the services" {
   for f in "$dist" "$root/examples/mpba-tfjob/ps-worker.yaml"; do
     dljob render -o json "$f" >list.json
