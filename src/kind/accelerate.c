@@ -1,4 +1,5 @@
 /* What containers that ask for an accelerator get. Nothing of the user's is changed but the name of a resource. */
+#include "base/quantity.h"
 #include "kind/accelerator_file.h"
 #include "kind/path.h"
 
@@ -14,20 +15,11 @@ static yyjson_val *amount(yyjson_val *container, size_t list, struct str name)
 	return yyjson_is_null(val) ? NULL : val;
 }
 
-/* A quantity above zero: 1, "2", "0.5", "1k"; its suffix does not matter. */
 static bool is_some(yyjson_val *val)
 {
-	struct str s = str_trim(json_str(val));
+	int64_t milli;
 
-	if (yyjson_is_num(val))
-		return yyjson_get_num(val) > 0;
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] >= '1' && s.p[i] <= '9')
-			return true;
-		if (s.p[i] != '0' && s.p[i] != '.' && s.p[i] != '+')
-			return false;
-	}
-	return false;
+	return quantity_read(val, &milli) && milli > 0;
 }
 
 static bool asks_for(yyjson_val *container, struct str name)
@@ -45,9 +37,7 @@ static bool same_amount(yyjson_val *a, yyjson_val *b)
 {
 	int64_t x, y;
 
-	if ((json_int(a, &x) || str_int(json_str(a), &x)) && (json_int(b, &y) || str_int(json_str(b), &y)))
-		return x == y;
-	return json_eq(a, b);
+	return quantity_read(a, &x) && quantity_read(b, &y) ? x == y : json_eq(a, b);
 }
 
 /* --- what cannot be done --- */
