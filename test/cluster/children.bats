@@ -13,10 +13,40 @@ setup_file() {
     n=$(namespace_of "$f")
     example "$f" | runnable >"$n.job.json"
     new_namespace "$n"
+    on_this_machine || claims "$n"
     uid=$(kubectl -n "$n" create -f "$n.job.json" -o 'jsonpath={.metadata.uid}')
     dljob render -o json -n "$n" --uid "$uid" "$n.job.json" >"$n.children.json"
     on_this_machine || kubectl -n "$n" create --validate=strict -f "$n.children.json"
   done >log
+}
+
+# claims NAMESPACE: what its job claims is there.
+claims() {
+  local claim
+  for claim in $(jq -r '[.. | objects | .claimName // empty] | unique[]' "$1.job.json"); do
+    kubectl create -f - <<YAML
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: PersistentVolume
+  metadata: {name: $1-$claim}
+  spec:
+    accessModes: [ReadWriteMany]
+    capacity: {storage: 1Gi}
+    storageClassName: ""
+    claimRef: {namespace: $1, name: $claim}
+    hostPath: {path: /nowhere}
+- apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {namespace: $1, name: $claim}
+  spec:
+    accessModes: [ReadWriteMany]
+    resources: {requests: {storage: 1Gi}}
+    storageClassName: ""
+    volumeName: $1-$claim
+YAML
+  done
 }
 
 # runnable <job.json: with a command that this machine has. What a kind adds by itself, PS and TensorBoard, is

@@ -20,6 +20,21 @@ invalid() {
   is "$out" "$n jobs in $n files: valid"
 }
 
+@test "every kind has examples for CPU and GPU, NFS, claims and Azure files, and the list has them all" {
+  for kind in mpba-mxjob mpba-tfjob fioravanzo-mxjob mlkube-tfjob aitrainingjob; do
+    grep -q nvidia.com/gpu: "$root/examples/$kind"/*.yaml
+    without=$(grep -L nvidia.com/gpu: "$root/examples/$kind"/*.yaml)
+    [ -n "$without" ]
+    for volume in nfs persistentVolumeClaim azureFile; do
+      grep -qE "^ *$volume:\$" "$root/examples/$kind"/*.yaml
+    done
+  done
+  cd "$root/examples"
+  for f in */*.yaml; do
+    grep -qF "[$f]($f)" README.md
+  done
+}
+
 @test "standard input" {
   status=0
   dljob validate - <"$root/examples/mlkube-tfjob/gpu.yaml" >stdout || status=$?
