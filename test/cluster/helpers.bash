@@ -5,6 +5,8 @@ load ../e2e/helpers
 here=$root/test/cluster
 # shellcheck source=test/cluster/local.sh
 . "$here/local.sh"
+# shellcheck source=test/cluster/rights.bash
+. "$here/rights.bash"
 
 # on_this_machine: the cluster is `dljob local` (CLUSTER=local).
 on_this_machine() {
@@ -44,11 +46,12 @@ all_served() {
   [ "$(kubectl api-resources --categories=dljobs -o name | wc -l)" = "$("$DLJOB" crds -o json | jq '.items | length')" ]
 }
 
-# start_operator: one for all tests of a file; end_operator. On this machine it is part of the cluster.
+# start_operator [FLAG…]: one for all tests of a file; end_operator. On this machine it is part of the cluster.
 start_operator() {
   on_this_machine && return
-  "${DL_OPERATOR:-$(dirname "$DLJOB")/dl-operator}" --metrics-bind-address=127.0.0.1:0 \
-    --health-probe-bind-address=127.0.0.1:0 >"$BATS_FILE_TMPDIR/operator.log" 2>&1 3>&- &
+  give_rights
+  with_rights --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 "$@" \
+    >"$BATS_FILE_TMPDIR/operator.log" 2>&1 3>&- &
   export OPERATOR=$!
 }
 

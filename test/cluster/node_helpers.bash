@@ -18,8 +18,8 @@ node_with_operator() {
   fi
   node_alone || return 1
   install_crds
-  "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 \
-    >"$NODE_LOG" 2>&1 3>&- &
+  give_rights
+  with_rights --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 >"$NODE_LOG" 2>&1 3>&- &
   export OPERATOR=$!
 }
 

@@ -8,6 +8,7 @@ load helpers
 # What other files left would be served as well, and hold nodes and their ports.
 setup_file() {
   install_crds
+  on_this_machine || give_rights
   kubectl delete dljobs --all --all-namespaces
   kubectl delete pods --all --all-namespaces --wait=false
   eventually 120 no_pods
@@ -37,7 +38,7 @@ operator() {
     return
   fi
   metrics=$(free_port) health=$(free_port)
-  "$DL_OPERATOR" --metrics-bind-address=127.0.0.1:"$metrics" --health-probe-bind-address=127.0.0.1:"$health" "$@" \
+  with_rights --metrics-bind-address=127.0.0.1:"$metrics" --health-probe-bind-address=127.0.0.1:"$health" "$@" \
     >"$name.log" 2>&1 3>&- &
   echo $! >"$name.pid"
   echo "$metrics $health" >"$name.ports"
@@ -178,6 +179,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
 }
 
 @test "two operators: one leads, and hands over at once when it ends" {
+  may_lease "$ns"
   # Whoever waits for the end of this lease waits for longer than the test does.
   lease=(--leader-elect --leader-elect-resource-namespace="$ns" --leader-elect-lease-duration=1h
     --leader-elect-renew-deadline=30m)
@@ -214,6 +216,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
 }
 
 @test "the leader is killed: the other takes over after the lease's duration" {
+  may_lease "$ns"
   lease=(--leader-elect --leader-elect-resource-namespace="$ns" --leader-elect-lease-duration=8s
     --leader-elect-renew-deadline=5s --leader-elect-retry-period=500ms)
   leads() {
@@ -241,7 +244,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
     jq '.items[0] // . | del(.metadata.annotations, .spec.versions[].subresources)' >foreign.json
   kubectl apply -f foreign.json
   kubectl wait --for=condition=Established --timeout=120s crd/tfjobs.other.example
-  operator a --kinds-dir=kinds
+  OPERATOR_RIGHTS=all operator a --kinds-dir=kinds
   ready a
   grep -q 'no status subresource (--adopt-crds replaces it)' a.log
   example mpba-tfjob/ps-worker | ends 0 >job.json
@@ -257,7 +260,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
 @test "definitions that it made go at the end, if it was told so" {
   mkdir kinds
   sed 's/mlkube\.io/gone.example/g' "$root/kinds/mlkube-tfjob.lua" >kinds/gone.lua
-  operator a --kinds-dir=kinds --kinds=TfJob.gone.example --cleanup-on-exit
+  OPERATOR_RIGHTS=all operator a --kinds-dir=kinds --kinds=TfJob.gone.example --cleanup-on-exit
   ready a
   kubectl get crd tfjobs.gone.example
   kill -TERM "$(cat a.pid)"
@@ -267,7 +270,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
 
 @test "kinds that are added, spoilt and mended while it runs" {
   mkdir kinds
-  operator a --kinds-dir=kinds --leader-elect --leader-elect-resource-namespace="$ns" \
+  OPERATOR_RIGHTS=all operator a --kinds-dir=kinds --leader-elect --leader-elect-resource-namespace="$ns" \
     --leader-elect-lease-duration=1h --leader-elect-renew-deadline=30m --cleanup-on-exit=false
   ready a
   sed 's/mlkube\.io/late.example/g' "$root/kinds/mlkube-tfjob.lua" >late
