@@ -9,7 +9,7 @@ TAG ?=
 
 .PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster bench-local
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
-.PHONY: fuzz coverage soak soak-cluster soak-local lint format image install uninstall clean
+.PHONY: fuzz coverage soak soak-cluster soak-local lint format image manifests install uninstall clean
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -95,6 +95,9 @@ image: ## build/image/dl-operator.tar, an image of both programs for containerd,
 	@scripts/deps.sh
 	@deploy/image/rootfs.sh build/image/root
 	@IMAGE='$(IMAGE)' TAG='$(TAG)' deploy/image/archive.sh build/image/root build/image/dl-operator.tar
+
+manifests: all ## deploy/manifests from the helm chart
+	@scripts/manifests.sh
 
 install: all ## install both programs, kinds, manual pages and completions below PREFIX
 	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh

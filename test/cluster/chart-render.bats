@@ -175,7 +175,7 @@ not_taken() {
   not_taken /metrics/service/port --set metrics.service.port=http
 }
 
-@test "each value is in the schema" {
+@test "each value is in the schema, and in the docs" {
   yaml_to_json <"$chart/values.yaml" | jq -r '.[0] | [paths(type != "object" or length == 0)]
     | .[] | select(all(.[]; type == "string")) | join(".")' |
     # These are Kubernetes' own.
@@ -185,12 +185,24 @@ not_taken() {
     jq -e --arg v "$value" 'getpath(["properties"] + ($v | split(".") | join(".properties.") | split("."))) != null' \
       "$chart/values.schema.json" >/dev/null || { echo "not in the schema: $value"; return 1; }
   done <values
+  # shellcheck disable=SC2016 # backticks of the table
+  sed -n 's/^| `\([a-z][A-Za-z.]*\)` | .*/\1/p' "$root/docs/install.md" | sort | diff values -
 }
 
 @test "chart and program have one version" {
   version=$(dljob version | cut -d ' ' -f 2)
   is "$(helm show chart "$chart" | sed -n 's/^version: //p')" "$version"
   is "$(helm show chart "$chart" | sed -n 's/^appVersion: //p')" "$version"
+}
+
+@test "the plain manifests are up to date, and the server takes them" {
+  "$root/scripts/manifests.sh" "$PWD/new"
+  diff -r "$root/deploy/manifests" new || { echo "make manifests"; return 1; }
+  has_not "$(cat new/*)" elm
+  kubectl apply -f "$root/deploy/manifests/crds.yaml"
+  # The namespace must be there before what is in it.
+  kubectl create namespace dl-operator --dry-run=client -o yaml | kubectl apply -f -
+  kubectl apply --dry-run=server --validate=strict -f "$root/deploy/manifests/dl-operator.yaml"
 }
 
 @test "a long release name makes names that the server takes" {
