@@ -24,24 +24,6 @@ local function base(job_name, role_name, rid)
   return string.sub(job_name, 1, 40) .. "-" .. role_name .. "-" .. lower(rid)
 end
 
-local function tensorboard(spec, meta, rid)
-  local tb = spec.tensorboard
-  if tb.logDir == "" then
-    invalid(tb, "logDir", "must not be empty")
-  end
-  return {
-    name = "tensorboard", path = at(spec, "tensorboard"), count = 1, aux = true, service = true,
-    containers = { first = true },
-    ports = { { name = "tb-port", port = 80 } },
-    template = { spec = { volumes = tb.volumes, containers = { {
-      name = base(meta.name, "tensorboard", rid), image = spec.tfImage,
-      command = { "tensorboard", "--logdir", tb.logDir, "--host", "0.0.0.0" },
-      ports = { { containerPort = 6006 } },
-      volumeMounts = tb.volumeMounts,
-    } } } },
-  }
-end
-
 -- The replica whose end is the job's: the user's choice, or MASTER 0, or without one WORKER 0.
 local function chief_of(spec)
   local there = {}
@@ -79,22 +61,26 @@ local function read(spec, meta)
       fields = { name = spelt(r, "tfReplicaType"), count = "replicas", ports = spelt(r, "tfPort") },
     })
   end
-  if spec.tensorboard then
-    table.insert(roles, tensorboard(spec, meta, rid))
+  if spec.tensorboard and spec.tensorboard.logDir == "" then
+    invalid(spec.tensorboard, "logDir", "must not be empty")
   end
   return {
     roles = roles,
-    own = chosen and { complete = chief } or nil,
-    default = { complete = chief, restart = { scope = "Pod", limit = 6 }, cleanPods = "Running" },
+    own = { complete = chosen and chief or nil, tensorboard = spec.tensorboard },
+    default = {
+      complete = chief, restart = { scope = "Pod", limit = 6 }, cleanPods = "Running",
+      tensorboard = { image = spec.tfImage },
+    },
     fields = { complete = "terminationPolicy.chief" },
+    tensorboard = {
+      name = base(meta.name, "tensorboard", rid),
+      labels = { ["mlkube.io"] = "", runtime_id = rid, app = "tensorboard" },
+    },
   }, { rid = rid }
 end
 
 local function names(job, role, index)
-  local name = base(job.name, role.name, job.data.rid)
-  if not role.aux then
-    name = name .. "-" .. index
-  end
+  local name = base(job.name, role.name, job.data.rid) .. "-" .. index
   return name, name
 end
 
@@ -102,7 +88,7 @@ end
 local function once(job)
   local types = {}
   for _, role in ipairs(job.roles) do
-    if not role.aux and role.count > 0 then
+    if role.count > 0 then
       local hosts = {}
       local head = '"' .. base(job.name, role.name, job.data.rid) .. "-"
       local tail = ":" .. role.ports[1].port .. '"'
@@ -117,31 +103,18 @@ local function once(job)
 end
 
 local function labels(job, role, index)
-  if role.aux then
-    return { ["mlkube.io"] = "", runtime_id = job.data.rid, app = "tensorboard" }
-  end
   return {
     ["mlkube.io"] = "", job_type = role.title, runtime_id = job.data.rid, tf_job_name = job.name, task_index = index,
   }
 end
 
 local function pod(job, role, index)
-  if role.aux then
-    return { labels = labels(job, role, index) }
-  end
   local task = role.name .. '","index":' .. index .. '},"environment":"cloud"}'
   return { labels = labels(job, role, index), env = { { "TF_CONFIG", { job.once.cluster, task } } } }
 end
 
 local function service(job, role, index)
-  if not role.aux then
-    return { labels = labels(job, role, index) }
-  end
-  -- For people, not for replicas: an address of its own, so that port 80 leads to 6006.
-  return {
-    labels = labels(job, role, index), type = job.spec.tensorboard.serviceType,
-    ports = { { name = "tb-port", port = 80, target = 6006 } },
-  }
+  return { labels = labels(job, role, index) }
 end
 
 -- The common phase as phase and state.
@@ -187,9 +160,7 @@ local function status(job, st)
   end
   local replicas = list()
   for _, r in ipairs(st.roles) do
-    if not r.aux then
-      table.insert(replicas, replica_status(r))
-    end
+    table.insert(replicas, replica_status(r))
   end
   return { phase = words[1], state = words[2], reason = st.reason or "", replicaStatuses = replicas }
 end
@@ -217,11 +188,13 @@ return {
     } } },
     tfImage = { "string", default = "tensorflow/tensorflow:1.3.0",
       description = "of TensorBoard and of a PS without template" },
-    tensorboard = { "object", fields = {
+    tensorboard = { "object", description = "the same as policy.tensorboard", fields = {
       logDir = { "string", required = true },
+      image = { "string", description = "tfImage if not said" },
       volumes = { "any" },
       volumeMounts = { "any" },
-      serviceType = { "enum", values = { "ClusterIP", "NodePort", "LoadBalancer" }, default = "ClusterIP" },
+      serviceType = { "enum", values = { "ClusterIP", "NodePort", "LoadBalancer" } },
+      ttlSecondsAfterFinished = { "int", min = 0, max = 2147483647 },
     } },
     terminationPolicy = { "object", fields = {
       chief = { "object", required = true, description = "the replica whose end is the job's", fields = {

@@ -11,7 +11,8 @@ struct names {
 	size_t n;
 };
 
-extern const struct names restart_policy_names, scope_names, role_end_names, job_end_names, clean_names;
+extern const struct names restart_policy_names, scope_names, role_end_names, job_end_names, clean_names,
+	service_type_names;
 
 /* One walk through one document. */
 struct decode {

@@ -360,7 +360,7 @@ static const struct job_case {
 	  .problems = "spec.policy.restrat: unknown field; did you mean \"restart\"?\n"
 		      "spec.policy.colour: unknown field; must be restart, complete, fail, timeLimit, "
 		      "activeDeadlineSeconds, "
-		      "ttlSecondsAfterFinished, cleanPods, suspend, schedulingPolicy or roles\n"
+		      "ttlSecondsAfterFinished, cleanPods, suspend, schedulingPolicy, tensorboard or roles\n"
 		      "spec.policy.roles.worker.suspend: unknown field; must be restart, complete or fail" },
 	{ .policy = "{'roles':{'wroker':{},'x':{},'worker':null,'WORKER':{'restart':{}},'Worker':{'restart':1}}}",
 	  .problems = "spec.policy.roles.wroker: there is no such role; did you mean \"worker\"?\n"
@@ -393,9 +393,9 @@ static const struct job_case {
 	{ .own = "{'roles':{}}",
 	  .by_default = "{'clean':'All'}",
 	  .problems = "spec.roles: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
-		      "ttlSecondsAfterFinished, cleanPods or suspend\n"
+		      "ttlSecondsAfterFinished, cleanPods, suspend or tensorboard\n"
 		      "spec.clean: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
-		      "ttlSecondsAfterFinished, cleanPods or suspend" },
+		      "ttlSecondsAfterFinished, cleanPods, suspend or tensorboard" },
 };
 
 static void test_job(void **state)

@@ -220,8 +220,8 @@ static void test_shown(void **state)
 	assert_int_equal(job->problems.errors, 3);
 	assert_string_equal(problems_text(&b, &job->problems),
 			    "spec.policy.?[2J?: unknown field; must be restart, complete, fail, timeLimit, "
-			    "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, schedulingPolicy or "
-			    "roles\n"
+			    "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, schedulingPolicy, "
+			    "tensorboard or roles\n"
 			    "spec.policy.fail: must be Any or All, found \"?All?\"\n"
 			    "spec.policy.roles.?: there is no such role; the roles are WORKER or ps");
 

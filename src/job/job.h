@@ -71,6 +71,19 @@ struct template_container {
 	size_t n_ports;
 };
 
+/* The service of TensorBoard: for people, so the choices are Kubernetes' own. */
+enum service_type { SERVICE_CLUSTER_IP, SERVICE_NODE_PORT, SERVICE_LOAD_BALANCER };
+
+enum { BOARD_PORT = 6006, BOARD_SERVICE_PORT = 80 };
+
+/* TensorBoard: a role that job_read() adds by itself, so that no kind needs to know it. */
+struct board {
+	struct str name;    /* of its pod and its service, where the kind says one; empty: the common one */
+	yyjson_val *labels; /* of both, beside ours: an object of texts, or NULL */
+	enum service_type service;
+	int64_t ttl; /* seconds after the job's end; -1: until the job is deleted */
+};
+
 struct role {
 	struct str name;       /* lower case, a part of names and labels */
 	struct str title;      /* as the user wrote it: WORKER */
@@ -91,6 +104,7 @@ struct role {
 	size_t n_containers;
 	struct restart restart;
 	enum role_end complete, fail;
+	const struct board *board; /* it is TensorBoard; NULL: it is not */
 };
 
 /* An ending that somebody outside asked for by annotation. */
@@ -148,6 +162,7 @@ const char *scope_name(enum scope s);
 const char *role_end_name(enum role_end e);
 const char *job_end_name(enum job_end e); /* not for CHIEF */
 const char *clean_name(enum clean c);
+const char *service_type_name(enum service_type t);
 
 struct job_identity {
 	struct str kind, ns, name, uid;
@@ -165,7 +180,8 @@ struct job_identity {
  *               "own": {…}, "default": {…},            policy of the role, see policy.h
  *               "chief": {…},                          default of one replica of it, if that is the chief
  *               "fields": {…}}],
- *    "own": {…}, "default": {…}, "fields": {…}}        policy of the job
+ *    "own": {…}, "default": {…}, "fields": {…},        policy of the job
+ *    "tensorboard": {"name", "labels"}}                what its children are called, if there is one
  *
  * name, count and template must be there. "fields" is optional and says what the kind calls things
  * below "path" (for the job: below "spec"), so that messages name the user's field:

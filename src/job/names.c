@@ -20,11 +20,18 @@ static const char *const role_ends[] = {
 static const char *const job_ends[] = { [JOB_END_ANY] = "Any", [JOB_END_ALL] = "All" };
 static const char *const cleans[] = { [CLEAN_ALL] = "All", [CLEAN_RUNNING] = "Running", [CLEAN_NONE] = "None" };
 
+static const char *const service_types[] = {
+	[SERVICE_CLUSTER_IP] = "ClusterIP",
+	[SERVICE_NODE_PORT] = "NodePort",
+	[SERVICE_LOAD_BALANCER] = "LoadBalancer",
+};
+
 const struct names restart_policy_names = { restart_policies, ARRAY_LEN(restart_policies) };
 const struct names scope_names = { scopes, ARRAY_LEN(scopes) };
 const struct names role_end_names = { role_ends, ARRAY_LEN(role_ends) };
 const struct names job_end_names = { job_ends, ARRAY_LEN(job_ends) };
 const struct names clean_names = { cleans, ARRAY_LEN(cleans) };
+const struct names service_type_names = { service_types, ARRAY_LEN(service_types) };
 
 static const char *name_of(const struct names *names, unsigned i)
 {
@@ -55,4 +62,9 @@ const char *job_end_name(enum job_end e)
 const char *clean_name(enum clean c)
 {
 	return name_of(&clean_names, c);
+}
+
+const char *service_type_name(enum service_type t)
+{
+	return name_of(&service_type_names, t);
 }

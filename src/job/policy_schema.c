@@ -42,6 +42,10 @@
 	"\"minimum\":1,\"maximum\":2147483647,"                                                                       \
 	"\"description\":\"How long scheduler-plugins waits for all of them to be placed.\"}}}"
 
+#define LIST(what)                                                                                                    \
+	"{\"type\":\"array\",\"description\":\"" what "\",\"items\":"                                               \
+	"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}"
+
 const char policy_schema[] =
 	"{\"type\":\"object\",\"description\":\"Policies that hold for every kind of job.\",\"properties\":{"
 	"\"restart\":" RESTART ","
@@ -57,6 +61,16 @@ const char policy_schema[] =
 	"\"description\":\"Which pods are deleted at the end.\"},"
 	"\"suspend\":{\"type\":\"boolean\",\"description\":\"Delete the pods and wait.\"},"
 	"\"schedulingPolicy\":" SCHEDULING ","
+	"\"tensorboard\":{\"type\":\"object\","
+	"\"description\":\"A TensorBoard beside the job: a pod that does not count, with a service.\",\"properties\":{"
+	"\"logDir\":{\"type\":\"string\",\"description\":\"Where the training writes its events.\"},"
+	"\"image\":{\"type\":\"string\",\"description\":\"Whose command tensorboard is run.\"},"
+	"\"volumes\":" LIST("Of the pod.") ","
+	"\"volumeMounts\":" LIST("Of its container.") ","
+	"\"serviceType\":{\"type\":\"string\",\"enum\":[\"ClusterIP\",\"NodePort\",\"LoadBalancer\"],"
+	"\"description\":\"ClusterIP if not said.\"},"
+	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","
+	"\"description\":\"It goes so long after the end of the job; if not said, with the job.\"}}},"
 	"\"roles\":{\"type\":\"object\",\"description\":\"For one role, by its name.\",\"additionalProperties\":{"
 	"\"type\":\"object\",\"properties\":{"
 	"\"restart\":" RESTART ","

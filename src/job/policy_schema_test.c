@@ -34,6 +34,7 @@ static void test_enums(void **state)
 	check_enum(schema, "restart.scope", &scope_names);
 	check_enum(schema, "fail", &job_end_names);
 	check_enum(schema, "cleanPods", &clean_names);
+	check_enum(schema, "tensorboard.serviceType", &service_type_names);
 	check_enum(schema, "roles.*.restart.policy", &restart_policy_names);
 	check_enum(schema, "roles.*.restart.scope", &scope_names);
 	check_enum(schema, "roles.*.complete", &role_end_names);
@@ -100,7 +101,8 @@ static void test_known(void **state)
 	check_known(&b, at(schema, "roles.*"), "{'roles':{'r':", "}}");
 	check_known(&b, at(schema, "schedulingPolicy"), "{'schedulingPolicy':", "}");
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "schedulingPolicy"), "properties")), 5);
-	assert_int_equal(yyjson_obj_size(json_get(schema, "properties")), 10);
+	assert_int_equal(yyjson_obj_size(json_get(at(schema, "tensorboard"), "properties")), 6);
+	assert_int_equal(yyjson_obj_size(json_get(schema, "properties")), 11);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "restart"), "properties")), 5);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "restart.backoff"), "properties")), 2);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "roles.*"), "properties")), 3);

@@ -5,15 +5,14 @@
 /* The document as a whole. */
 struct job_doc {
 	unsigned said;
-	yyjson_val *roles, *own, *by_default, *fields;
+	yyjson_val *roles, *own, *by_default, *fields, *board;
 };
 
 #define AT(member) .offset = offsetof(struct job_doc, member)
 static const struct field job_fields[] = {
-	{ "roles", FIELD_VAL, AT(roles) },
-	{ "own", FIELD_VAL, AT(own) },
-	{ "default", FIELD_VAL, AT(by_default) },
-	{ "fields", FIELD_VAL, AT(fields) },
+	{ "roles", FIELD_VAL, AT(roles) },        { "own", FIELD_VAL, AT(own) },
+	{ "default", FIELD_VAL, AT(by_default) }, { "fields", FIELD_VAL, AT(fields) },
+	{ "tensorboard", FIELD_VAL, AT(board) },
 };
 #undef AT
 static const struct table job_table = TABLE_OF(job_fields);
@@ -68,7 +67,7 @@ static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct problems *p)
 {
 	size_t n = MIN(yyjson_arr_size(list), (size_t)JOB_MAX_ROLES);
-	struct role_doc *docs = arena_array(p->arena, struct role_doc, n);
+	struct role_doc *docs = arena_array(p->arena, struct role_doc, n + 1);
 
 	/* Lua's empty table may come as an empty object: no roles. */
 	if (list && !yyjson_is_arr(list) && !(yyjson_is_obj(list) && yyjson_obj_size(list) == 0))
@@ -76,7 +75,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 	if (yyjson_arr_size(list) > n)
 		problem_error(p, STR("spec"), "has %zu roles; at most %d are possible", yyjson_arr_size(list),
 		              JOB_MAX_ROLES);
-	job->roles = arena_array(p->arena, struct role, n);
+	job->roles = arena_array(p->arena, struct role, n + 1);
 	job->n_roles = n;
 	for (size_t i = 0; i < n; i++) {
 		docs[i] = read_role(yyjson_arr_get(list, i), i, p);
@@ -135,19 +134,40 @@ struct role_policies {
 	struct policy own, by_default, chief;
 };
 
-static void read_policies(struct job *job, const struct job_doc *doc, const struct role_doc *docs, yyjson_val *policy,
+/* TensorBoard is kept running whatever happens; only the pace is the user's. */
+static void settle_role(struct role *role, const struct layers *layers, struct problems *p)
+{
+	struct restart pace;
+
+	if (!role->board) {
+		policy_settle_role(role, layers, p);
+		return;
+	}
+	pace = policy_settle_restart(layers);
+	role->restart = (struct restart){ .policy = RESTART_ALWAYS,
+		                          .scope = SCOPE_POD,
+		                          .limit = -1,
+		                          .backoff_initial = pace.backoff_initial,
+		                          .backoff_max = pace.backoff_max };
+	role->complete = role->fail = END_NONE;
+}
+
+static void read_policies(struct job *job, const struct job_doc *doc, struct role_doc *docs, yyjson_val *policy,
                           struct str policy_path, struct problems *p)
 {
-	struct role_policies *roles = arena_array(p->arena, struct role_policies, job->n_roles);
-	struct layers *layers = arena_array(p->arena, struct layers, job->n_roles);
 	struct place spec = { STR("spec"), doc->fields }, chief_at;
 	struct policy user, own, by_default, *user_roles;
+	struct role_policies *roles;
+	struct layers *layers;
 	struct str chief;
 
 	policy_read(&user, policy, (struct place){ policy_path, NULL }, POLICY_JOB, POLICY_USER, p);
 	policy_read(&own, doc->own, spec, POLICY_JOB, POLICY_KIND, p);
 	policy_read(&by_default, doc->by_default, spec, POLICY_JOB, POLICY_KIND, p);
 	policy_conflicts(&user, &own, POLICY_JOB, p);
+	board_add(job, docs, doc->board, &user, &own, &by_default, p);
+	roles = arena_array(p->arena, struct role_policies, job->n_roles);
+	layers = arena_array(p->arena, struct layers, job->n_roles);
 	user_roles = read_user_roles(job, &user, p);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		policy_read(&roles[i].own, docs[i].own, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
@@ -162,7 +182,7 @@ static void read_policies(struct job *job, const struct job_doc *doc, const stru
 			[LAYER_DEFAULT_ROLE] = &roles[i].by_default,
 			[LAYER_DEFAULT_JOB] = &by_default,
 		} };
-		policy_settle_role(&job->roles[i], &layers[i], p);
+		settle_role(&job->roles[i], &layers[i], p);
 	}
 	chief = policy_settle_job(job, &user, &own, &by_default, &chief_at);
 	if (job->complete == JOB_END_CHIEF && chief_find(job, chief, chief_at, p)) {

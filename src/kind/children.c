@@ -1,9 +1,19 @@
 /* Names of the children, and what can be wrong with them, told before anything is made. */
-#include "kind/internal.h"
+#include "kind/board.h"
 #include "kind/path.h"
 
 /* Linux takes at most this for one "NAME=value" with its zero. */
 enum { VARIABLE_MAX = 128 << 10, LABEL_MAX = 63, NAME_MAX_TEXT = 1024 };
+
+static void board_names(struct kind_job *kj, const struct board *b, struct kind_names *ret)
+{
+	struct arena a = ARENA_INIT;
+
+	buf_clear(&kj->pod_name);
+	buf_put(&kj->pod_name, board_name(kj, b, &a));
+	arena_release(&a);
+	*ret = (struct kind_names){ buf_str(&kj->pod_name), buf_str(&kj->pod_name) };
+}
 
 bool kind_names(struct kind_job *kj, size_t role, int32_t index, struct kind_names *ret, struct err *e)
 {
@@ -11,6 +21,10 @@ bool kind_names(struct kind_job *kj, size_t role, int32_t index, struct kind_nam
 	bool service, ok;
 
 	ASSERT(role < kj->job->n_roles);
+	if (kj->job->roles[role].board) {
+		board_names(kj, kj->job->roles[role].board, ret);
+		return true;
+	}
 	service = kj->job->roles[role].service;
 	if (!kind_call(kj, FN_NAMES, kind_push_call(kj, FN_NAMES, role, index), 2, e))
 		return false;

@@ -27,7 +27,8 @@ static const char status_schema[] =
 	"\"lastTransitionTime\":{\"type\":\"string\"}}}},"
 	"\"dlOperator\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"properties\":{"
 	"\"version\":{\"type\":\"integer\"},\"phase\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
-	"\"pods\":{\"type\":\"string\"},\"restarts\":{\"type\":\"integer\"}}}}}";
+	"\"pods\":{\"type\":\"string\"},\"restarts\":{\"type\":\"integer\"},"
+	"\"tensorboard\":{\"type\":\"string\"}}}}}";
 
 static const char columns_before[] =
 	"[{\"name\":\"State\",\"type\":\"string\",\"jsonPath\":\".status.dlOperator.phase\"},"

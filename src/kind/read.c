@@ -405,6 +405,9 @@ void kind_push_job(struct kind_job *kj)
 	value_mark_list(sb);
 	lua_newtable(L);
 	for (size_t i = 0; i < kj->job->n_roles; i++) {
+		/* It is the last one, and none of the kind's. */
+		if (kj->job->roles[i].board)
+			continue;
 		push_role(sb, &kj->job->roles[i]);
 		lua_pushvalue(L, -1);
 		lua_rawseti(L, -4, (lua_Integer)i + 1);

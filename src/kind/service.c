@@ -1,5 +1,5 @@
 /* The service of one replica: its name in the cluster. Headless, and there before the pod is ready. */
-#include "kind/internal.h"
+#include "kind/board.h"
 #include "kind/table.h"
 
 enum { SERVICE_PORTS_MAX = 100 };
@@ -14,6 +14,7 @@ struct service_say {
 	struct str type; /* empty: headless */
 	VEC(struct service_port) ports;
 	bool own_ports;
+	bool ready_only; /* for people: nobody is led to what does not answer yet */
 };
 
 static const struct table_key service_keys[] = {
@@ -76,6 +77,16 @@ static bool read_service(struct service_say *s, struct kind_job *kj, struct err 
 	return ok;
 }
 
+/* An address of its own, so that port 80 leads to 6006. */
+static void say_board(struct service_say *s, struct kind_job *kj, const struct role *role)
+{
+	board_labels(kj, role->board, &s->labels);
+	s->type = str_c(service_type_name(role->board->service));
+	s->own_ports = s->ready_only = true;
+	*vec_push(&kj->scratch, &s->ports) =
+		(struct service_port){ role->ports[0].name, role->ports[0].number, BOARD_PORT };
+}
+
 /* For a kind without a service(), the labels are ours alone. */
 static bool ask(struct service_say *s, struct kind_job *kj, size_t role, int32_t index, struct err *e)
 {
@@ -83,6 +94,10 @@ static bool ask(struct service_say *s, struct kind_job *kj, size_t role, int32_t
 
 	ASSERT(lua_gettop(L) == 0);
 	arena_reset(&kj->scratch);
+	if (kj->job->roles[role].board) {
+		say_board(s, kj, &kj->job->roles[role]);
+		return true;
+	}
 	if (kj->file->fns[FN_SERVICE] == LUA_NOREF)
 		return true;
 	return kind_once(kj, e) && kind_call(kj, FN_SERVICE, kind_push_call(kj, FN_SERVICE, role, index), 1, e) &&
@@ -107,14 +122,14 @@ static void put_ports(const struct service_say *s, const struct role *role, stru
 	buf_putc(out, ']');
 }
 
-static void put_service(const struct kind_job *kj, const struct service_say *s, size_t r, int32_t index,
-                        struct buf *out)
+static void put_service(const struct kind_job *kj, const struct service_say *s, struct str name, size_t r,
+                        int32_t index, struct buf *out)
 {
 	const struct role *role = &kj->job->roles[r];
 	bool first = true;
 
 	buf_put(out, STR("{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":"));
-	buf_json_str(out, buf_str(&kj->service_name));
+	buf_json_str(out, name);
 	buf_put(out, STR(",\"namespace\":"));
 	buf_json_str(out, kj->job->ns);
 	buf_put(out, STR(",\"labels\":{"));
@@ -131,7 +146,9 @@ static void put_service(const struct kind_job *kj, const struct service_say *s, 
 	} else {
 		buf_put(out, STR("\"clusterIP\":\"None\""));
 	}
-	buf_put(out, STR(",\"publishNotReadyAddresses\":true,\"selector\":{"));
+	if (!s->ready_only)
+		buf_put(out, STR(",\"publishNotReadyAddresses\":true"));
+	buf_put(out, STR(",\"selector\":{"));
 	first = true;
 	kind_put_label(out, &first, STR(LABEL_UID), kj->job->uid);
 	kind_put_label(out, &first, STR(LABEL_ROLE), role->name);
@@ -153,7 +170,7 @@ bool kind_service(struct kind_job *kj, size_t role, int32_t index, struct buf *o
 		return false;
 	ok = ask(&say, kj, role, index, e);
 	if (ok)
-		put_service(kj, &say, role, index, out);
+		put_service(kj, &say, names.service, role, index, out);
 	lua_settop(kj->kinds->sb.L, 0);
 	if (ok && out->overflow)
 		ok = err_set(e, ERR_LIMIT, "the service does not fit");
