@@ -163,6 +163,9 @@ static struct str role_title(const struct tree *t, const struct role *role, stru
 	const struct record_role *rr = t->record ? record_role_of(t->record, role->name) : NULL;
 	struct counts c = rr ? rr->now : (struct counts){ 0 };
 
+	/* It is not counted. */
+	if (role->aux)
+		return STR_NONE;
 	return arena_printf(a, "%d/%d", c.active + c.succeeded, role->count);
 }
 
@@ -262,6 +265,8 @@ static void print_head(const struct tree *t, struct arena *a, FILE *to)
 	fprintf(to, "%.*s%s%.*s\n", STR_F(v.state), v.reason.n ? ": " : "", STR_F(v.reason));
 	if (t->record && t->record->restarts)
 		print_last_restart(t, a, to);
+	if (t->record && t->record->tensorboard.n)
+		fprintf(to, "tensorboard: %.*s\n", STR_F(t->record->tensorboard));
 	for (size_t i = 0; i < t->job->problems.list.n; i++) {
 		const struct problem *p = &t->job->problems.list.v[i];
 

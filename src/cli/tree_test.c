@@ -10,6 +10,7 @@ struct input {
 	const char *status;   /* of the job, JSON */
 	const char *pods;     /* a list */
 	const char *events;   /* a list */
+	bool board;           /* it has a TensorBoard */
 };
 
 static char text[1 << 16];
@@ -58,9 +59,10 @@ static void draw(const struct input *in)
 	           "\"namespace\":\"ml\",\"uid\":\"u1\",\"creationTimestamp\":\"2026-01-02T03:05:00Z\"},"
 	           "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"template\":{\"spec\":{\"containers\":"
 	           "[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}},{\"tfReplicaType\":\"WORKER\",\"replicas\":%s,"
-	           "\"template\":{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}}]},"
+	           "\"template\":{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}}]%s},"
 	           "\"status\":%s}",
-	           in->replicas, in->status ? in->status : "{}");
+	           in->replicas, in->board ? ",\"tensorboard\":{\"logDir\":\"/l\"}" : "",
+	           in->status ? in->status : "{}");
 	job = parsed(items_text.p);
 	fixture_builtin(&f);
 	t.root = yyjson_doc_get_root(job);
@@ -147,6 +149,32 @@ static void a_job_with_all_that_can_be_said(void **state)
 	                          "Last events:\n"
 	                          "59s            Normal   Restarted  job       worker-1\n"
 	                          "30s (4 times)  Warning  Failed     worker-1  no image\n");
+}
+
+/* It is one of the replicas that can be looked at, and is not counted. */
+static void tensorboard_and_its_address(void **state)
+{
+	(void)state;
+	draw(&(struct input){
+		.board = true,
+		.replicas = "0",
+		.status =
+			"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"reason\":\"1 running\","
+			"\"tensorboard\":\"http://tb.ml.svc:80\","
+			"\"roles\":{\"master\":{\"count\":1,\"pods\":{\"active\":1}},\"tensorboard\":{\"count\":0}}}}",
+		.pods = "[" POD("m0", "master", "0", "0", RUNS("n1")) "," POD("tb", "tensorboard", "0", "0",
+	                                                                      RUNS("n1")) "]",
+	});
+	assert_string_equal(text, "TfJob demo in namespace ml, 5m old\n"
+	                          "Running: 1 running\n"
+	                          "tensorboard: http://tb.ml.svc:80\n"
+	                          "\n"
+	                          "REPLICA           STATE    RESTARTS  EXIT  NODE  POD\n"
+	                          "master            1/1\n"
+	                          "└─ master-0       Running  0         -     n1    m0\n"
+	                          "worker            0/0\n"
+	                          "tensorboard\n"
+	                          "└─ tensorboard-0  Running  0         -     n1    tb\n");
 }
 
 static void a_job_that_nobody_has_looked_at(void **state)
@@ -314,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_with_all_that_can_be_said),
+		cmocka_unit_test(tensorboard_and_its_address),
 		cmocka_unit_test(a_job_that_nobody_has_looked_at),
 		cmocka_unit_test(an_invalid_job_says_what_is_wrong),
 		cmocka_unit_test(large_roles_are_folded),

@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 /* A field of a struct that is read as it stands. Where the type is wrong nothing is written. */
+enum { ADDRESS_MAX = 64 };
 enum field_type { F_TEXT, F_CLIPPED, F_TIME, F_INT32, F_LABEL32, F_LABEL64 };
 struct field {
 	const char *key;
@@ -235,6 +236,14 @@ static enum pod_phase phase_of(struct str s)
 	return POD_UNKNOWN;
 }
 
+/* Anybody who may edit pods can write it: only this machine is believed. */
+static struct str read_address(yyjson_val *annotations, struct arena *a)
+{
+	struct str s = json_str(json_get(annotations, ANNOTATION_ADDRESS));
+
+	return str_has_prefix(s, STR("http://127.0.0.1:")) && s.n <= ADDRESS_MAX ? keep(s, a) : STR_NONE;
+}
+
 bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
 	yyjson_val *status = json_get(val, "status");
@@ -244,6 +253,7 @@ bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e
 		return false;
 	READ(ret, pod_labels, json_at(val, "metadata", "labels", NULL), a);
 	READ(ret, pod_status_fields, status, a);
+	ret->address = read_address(json_at(val, "metadata", "annotations", NULL), a);
 	ret->phase = phase_of(json_str(json_get(status, "phase")));
 	ret->node = keep(json_str(json_at(val, "spec", "nodeName", NULL)), a);
 	read_conditions(ret, status, a);

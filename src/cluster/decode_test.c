@@ -96,6 +96,30 @@ static void test_pod(void **state)
 	                "Back-off pulling image");
 }
 
+/* Where a pod can be reached is believed only of this machine: everybody who may edit pods can write it. */
+static void test_address(void **state)
+{
+	static const struct {
+		const char *said, *kept;
+	} table[] = {
+		{ "\"http://127.0.0.1:6006/\"", "http://127.0.0.1:6006/" },
+		{ "\"http://evil.example/\"", "" },
+		{ "\"http://127.0.0.1.evil.example/\"", "" },
+		{ "\"http://127.0.0.1:6006/0123456789012345678901234567890123456789012\"", "" },
+		{ "7", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct str text = arena_printf(&arena,
+		                               "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\","
+		                               "\"annotations\":{\"" ANNOTATION_ADDRESS "\":%s}}}",
+		                               table[i].said);
+
+		same(pod_of(text.p).address, table[i].kept);
+	}
+}
+
 static void test_bare_pod(void **state)
 {
 	struct pod p = pod_of("{\"metadata\":{\"name\":\"a\"}}");
@@ -444,6 +468,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_pod, teardown),
+		cmocka_unit_test_teardown(test_address, teardown),
 		cmocka_unit_test_teardown(test_bare_pod, teardown),
 		cmocka_unit_test_teardown(test_phases, teardown),
 		cmocka_unit_test_teardown(test_conditions, teardown),

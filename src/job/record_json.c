@@ -199,6 +199,7 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 	put_flag(doc, obj, "restarting", r->restarting);
 	put_flag(doc, obj, "suspended", r->suspended);
 	put(doc, obj, "lastRestart", write_last(doc, &r->last));
+	put_text(doc, obj, "tensorboard", r->tensorboard);
 	put(doc, obj, "history", write_history(doc, r));
 	put(doc, obj, "conditions", write_conditions(doc, r));
 	roles = put(doc, obj, "roles", yyjson_mut_obj(doc));
@@ -398,6 +399,7 @@ static void read_fields(struct reader *in, yyjson_val *val, struct record *r)
 	r->restarting = yyjson_is_true(json_get(val, "restarting"));
 	r->suspended = yyjson_is_true(json_get(val, "suspended"));
 	read_last(in, json_get(val, "lastRestart"), &r->last);
+	r->tensorboard = get_text(in, val, "tensorboard");
 	read_history(in, json_get(val, "history"), r);
 	read_conditions(in, json_get(val, "conditions"), r);
 	read_roles(in, json_get(val, "roles"), r);

@@ -40,6 +40,7 @@ struct pod {
 	struct str node;    /* spec.nodeName; empty: not scheduled yet */
 	struct str reason;  /* status.reason: Evicted, DeadlineExceeded … */
 	struct str message; /* status.message, or why it cannot be scheduled */
+	struct str address; /* where people reach it, if whoever runs it says so by annotation */
 	msec started;       /* status.startTime */
 	bool ready;         /* condition Ready */
 	bool disrupted;     /* condition DisruptionTarget is True */

@@ -80,6 +80,7 @@ void cached_job_free(struct cached_job *job)
 	arena_release(&job->arena);
 	free((char *)(uintptr_t)job->parsed_rv.p);
 	free(job->refusal_text);
+	free(job->aux_refusal_text);
 	free(job->creates.v);
 	free((char *)(uintptr_t)job->meta.ns.p);
 	free((char *)(uintptr_t)job->key.p);

@@ -101,9 +101,10 @@ struct cached_job {
 	size_t in_flight; /* it is not planned again until all are answered */
 	struct creates creates;
 	bool created, refused, failed; /* among the answers since the last pass */
+	bool aux_refused;              /* … of children that do not count */
 	msec retry_after;
-	struct refusal refusal;
-	char *refusal_text;
+	struct refusal refusal, aux_refusal;
+	char *refusal_text, *aux_refusal_text;
 	msec status_written;
 	bool delete_sent; /* we asked for its end */
 

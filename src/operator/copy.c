@@ -37,8 +37,8 @@ void copy_meta(struct meta *to, const struct meta *from, char **block)
 
 struct pod *copy_pod(const struct pod *pod)
 {
-	size_t text =
-		meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n + pod->message.n;
+	size_t text = meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n +
+	              pod->message.n + pod->address.n;
 	struct container *containers;
 	struct pod *out;
 	char *at;
@@ -55,6 +55,7 @@ struct pod *copy_pod(const struct pod *pod)
 	out->node = pack(&at, pod->node);
 	out->reason = pack(&at, pod->reason);
 	out->message = pack(&at, pod->message);
+	out->address = pack(&at, pod->address);
 	for (size_t i = 0; i < pod->n_containers; i++) {
 		containers[i] = pod->containers[i];
 		containers[i].name = pack(&at, pod->containers[i].name);

@@ -15,16 +15,16 @@
 static const msec list_lasts = SECONDS(1);
 
 /* It cannot even be built: as if the server had refused it. */
-static void unbuildable(struct op *op, struct cached_job *job, struct err *e)
+static void unbuildable(struct op *op, struct cached_job *job, bool aux, struct err *e)
 {
-	free(job->refusal_text);
-	job->refusal_text = xstrndup(err_msg(e), strlen(err_msg(e)));
-	job->refusal = (struct refusal){ .kind = REFUSED_INVALID,
-		                         .message = str_c(job->refusal_text),
-		                         .times = job->refusal.times + 1,
-		                         .at = op->now };
+	struct refusal *r = aux ? &job->aux_refusal : &job->refusal;
+	char **text = aux ? &job->aux_refusal_text : &job->refusal_text;
+
+	free(*text);
+	*text = xstrndup(err_msg(e), strlen(err_msg(e)));
+	*r = (struct refusal){ .kind = REFUSED_INVALID, .message = str_c(*text), .times = r->times + 1, .at = op->now };
 	err_release(e);
-	job->refused = job->in_flight > 0;
+	*(aux ? &job->aux_refused : &job->refused) = job->in_flight > 0;
 	operator_look(op, job, QUEUE_FRESH);
 }
 
@@ -49,13 +49,13 @@ static bool create(struct op *op, struct cached_job *job, const struct create *c
 	if (!(pod ? kind_pod(job->parsed, c->role, c->index, c->generation, restarts, &op->body, &e)
 	          : kind_service(job->parsed, c->role, c->index, &op->body, &e)) ||
 	    !kind_names(job->parsed, c->role, c->index, &names, &e)) {
-		unbuildable(op, job, &e);
+		unbuildable(op, job, role->aux, &e);
 		return false;
 	}
 	if (op->body.overflow) {
 		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
 		        c->index);
-		unbuildable(op, job, &e);
+		unbuildable(op, job, role->aux, &e);
 		return false;
 	}
 	p.name = pod ? names.pod : names.service;

@@ -118,6 +118,8 @@ static void put_job(struct op *op, struct cached_job *job, yyjson_mut_doc *doc, 
 	put_time(doc, to, "notBefore", job->item.not_before);
 	if (job->refusal.kind != REFUSED_NOT)
 		text(doc, to, "refused", job->refusal.message);
+	if (job->aux_refusal.kind != REFUSED_NOT)
+		text(doc, to, "refusedBeside", job->aux_refusal.message);
 	if (!gather_known(op, job, &in)) {
 		json_mut_put(doc, to, STR("leftAlone"), yyjson_mut_true(doc));
 		return;

@@ -83,7 +83,7 @@ static void read_job(struct op *op, struct cached_job *job)
 	/* What was refused before may be mended, if it is not just read again. */
 	hash = read_hash(yyjson_doc_get_root(job->doc));
 	if (hash != job->read_hash)
-		job->refusal = (struct refusal){ 0 };
+		job->refusal = job->aux_refusal = (struct refusal){ 0 };
 	job->read_hash = hash;
 }
 
@@ -145,6 +145,7 @@ static void fill(struct op *op, struct cached_job *job, const struct children *c
 		.fleet = op->config.nodes ? cache_fleet(&op->cache) : NULL,
 		.config = &op->config.plan,
 		.refusal = job->refusal,
+		.aux_refusal = job->aux_refusal,
 		.now = op->now,
 		.status_written = job->status_written,
 	};

@@ -20,17 +20,36 @@ static void failed(struct cached_job *job, const struct outcome *o)
 	job->retry_after = MAX(job->retry_after, o->retry_after);
 }
 
-static void refused(struct op *op, struct cached_job *job, enum refusal_kind kind, struct str message)
+/* Is that child one which does not count? The job goes on without it. */
+static bool is_aux(const struct cached_job *job, struct str role_name)
+{
+	const struct role *role = job->parsed ? job_role(kind_job(job->parsed), role_name) : NULL;
+
+	return role && role->aux;
+}
+
+static void refuse(struct op *op, struct refusal *r, char **text, bool *already, enum refusal_kind kind,
+                   struct str message)
 {
 	/* A batch is refused once, however many of it were. */
-	if (!job->refused)
-		job->refusal.times++;
-	job->refused = true;
-	free(job->refusal_text);
-	job->refusal_text = xstrndup(message.p ? message.p : "", message.n);
-	job->refusal.kind = kind;
-	job->refusal.message = (struct str){ job->refusal_text, message.n };
-	job->refusal.at = op->now;
+	if (!*already)
+		r->times++;
+	*already = true;
+	free(*text);
+	*text = xstrndup(message.p ? message.p : "", message.n);
+	r->kind = kind;
+	r->message = (struct str){ *text, message.n };
+	r->at = op->now;
+}
+
+static void refused(struct op *op, const struct pending *p, enum refusal_kind kind, struct str message)
+{
+	struct cached_job *job = p->job;
+
+	if (is_aux(job, p->role))
+		refuse(op, &job->aux_refusal, &job->aux_refusal_text, &job->aux_refused, kind, message);
+	else
+		refuse(op, &job->refusal, &job->refusal_text, &job->refused, kind, message);
 }
 
 static void status_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -62,7 +81,11 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
-		p->job->created = op->created = true;
+		if (is_aux(p->job, p->role))
+			p->job->aux_refusal = (struct refusal){ 0 };
+		else
+			p->job->created = true;
+		op->created = true;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		op->created = false;
 		return;
@@ -79,7 +102,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 	if (kind == REFUSED_NOT || o->retry_after)
 		failed(p->job, o);
 	if (kind != REFUSED_NOT)
-		refused(op, p->job, kind, o->message);
+		refused(op, p, kind, o->message);
 	/* A gateway that gave up does not know whether the server did it. */
 	if (o->code >= HTTP_SERVER_ERROR)
 		send_get_child(op, p);
@@ -179,7 +202,7 @@ static void child_answered(struct op *op, const struct pending *p, const struct 
 		break;
 	case CONFLICT_FOREIGN:
 		whose = plan_taken(p->resource == RES_POD ? "pod" : "service", found, &op->arena);
-		refused(op, p->job, REFUSED_FOREIGN, whose);
+		refused(op, p, REFUSED_FOREIGN, whose);
 		observe_taken(op, p->job, whose);
 		break;
 	}
@@ -196,7 +219,7 @@ static void labels_answered(struct op *op, const struct pending *p, const struct
 /* All requests of a pass are answered: was it a good one? */
 static void all_answered(struct op *op, struct cached_job *job)
 {
-	if (job->refused || job->failed)
+	if (job->refused || job->aux_refused || job->failed)
 		job->creates.window = 1;
 	if (job->created && !job->refused)
 		job->refusal = (struct refusal){ 0 };
@@ -208,7 +231,7 @@ static void all_answered(struct op *op, struct cached_job *job)
 		queue_forget(&job->item);
 	}
 	observe_pass(op, job, job->failed, false);
-	job->created = job->refused = job->failed = false;
+	job->created = job->refused = job->aux_refused = job->failed = false;
 	job->retry_after = 0;
 	operator_look(op, job, QUEUE_FRESH);
 }

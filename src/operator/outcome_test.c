@@ -33,6 +33,45 @@ static void test_refusal_stops(void **state)
 	assert_int_equal(count_waiting_creates(s), 1);
 }
 
+/* What the server says to TensorBoard does not touch the job: neither its service nor its pod is needed. */
+static void test_refused_beside(void **state)
+{
+	struct script *s = *state;
+	struct sent *t;
+
+	s->board = true;
+	listed(s);
+	put_job(s, "1", "", 0);
+	status_written(s);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
+	t = waiting(s, VERB_CREATE, RES_SERVICE);
+	assert_non_null(strstr(t->r.body.p, "tb-port"));
+	refuse(s, t, 422, "Invalid");
+	t = waiting(s, VERB_CREATE, RES_POD);
+	assert_non_null(t);
+	assert_true(str_has_prefix(t->r.name, STR("j-master-")));
+	server_made(s, t, "u2");
+	t = waiting(s, VERB_CREATE, RES_POD);
+	if (t) {
+		assert_non_null(strstr(t->r.body.p, "--logdir"));
+		refuse(s, t, 403, "Forbidden");
+	}
+	settle_all(s);
+	assert_null(strstr(s->status.p, "Failed"));
+	assert_null(strstr(s->status.p, "waits for quota"));
+	assert_true(s->wake > s->now && s->wake != NEVER);
+	/* It is tried again, and the refusal is forgotten. */
+	s->now += MINUTES(2);
+	run_step(s);
+	t = waiting(s, VERB_CREATE, RES_SERVICE);
+	assert_non_null(t);
+	server_made(s, t, "u3");
+	status_written_if_any(s);
+	t = waiting(s, VERB_CREATE, RES_POD);
+	assert_non_null(t);
+	assert_non_null(strstr(t->r.body.p, "--logdir"));
+}
+
 static void test_conflict_on_status_reads_anew(void **state)
 {
 	struct script *s = *state;
@@ -285,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCRIPT_TEST(test_refusal_stops),
+		SCRIPT_TEST(test_refused_beside),
 		SCRIPT_TEST(test_conflict_on_status_reads_anew),
 		SCRIPT_TEST(test_status_refused_is_no_loop),
 		SCRIPT_TEST(test_exists_and_is_ours),

@@ -145,13 +145,14 @@ static const char template[] = "\"template\":{\"spec\":{\"containers\":[{\"name\
 
 struct job_object job_object(struct script *s, const char *rv, const char *status, int workers)
 {
-	struct str text =
-		arena_printf(&s->arena,
-	                     "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"j\","
-	                     "\"namespace\":\"ns\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\",\"generation\":1},"
-	                     "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
-	                     "{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}]}%s%s}",
-	                     rv, template, workers, template, status[0] ? ",\"status\":" : "", status);
+	struct str text = arena_printf(
+		&s->arena,
+		"{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"j\","
+		"\"namespace\":\"ns\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\",\"generation\":1},"
+		"\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
+		"{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}]%s}%s%s}",
+		rv, template, workers, template, s->board ? ",\"policy\":{\"tensorboard\":{\"logDir\":\"/l\"}}" : "",
+		status[0] ? ",\"status\":" : "", status);
 	struct err e = ERR_INIT;
 
 	yyjson_doc_free(s->doc);

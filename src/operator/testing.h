@@ -31,6 +31,7 @@ struct script {
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;
 	bool listens; /* does not lead */
+	bool board;   /* the job has a TensorBoard */
 };
 
 /* For cmocka: *STATE is the script, with an operator and the kinds that are compiled in. */

@@ -12,6 +12,11 @@ static void end_drains(struct world *w)
 			w->roles[r].rec->drain = false;
 }
 
+static msec refused_until(const struct world *w, const struct role *role)
+{
+	return refusal_until(role->aux ? &w->in->aux_refusal : &w->in->refusal);
+}
+
 static bool held(struct world *w, const struct role_view *v, int32_t index)
 {
 	const struct replica *rep = &v->replicas[index];
@@ -19,7 +24,7 @@ static bool held(struct world *w, const struct role_view *v, int32_t index)
 
 	if (rep->blocked || v->rec->drain || (w->next->drain && !v->role->aux))
 		return true;
-	until = MAX(backoff_until(w, v, index), refusal_until(&w->in->refusal));
+	until = MAX(backoff_until(w, v, index), refused_until(w, v->role));
 	if (w->now >= until)
 		return false;
 	world_wake(w, until);
@@ -39,7 +44,7 @@ static void create(struct world *w, enum action_type type, size_t role, int32_t 
 static void create_services(struct world *w, size_t role)
 {
 	const struct role_view *v = &w->roles[role];
-	msec until = refusal_until(&w->in->refusal);
+	msec until = refused_until(w, v->role);
 
 	if (!v->role->service)
 		return;
@@ -53,20 +58,30 @@ static void create_services(struct world *w, size_t role)
 	}
 }
 
+/* After the end, and while the job is suspended, only what does not count is made: people look at curves then, too. A
+   job that has never run has none. */
+static bool is_wanted(struct world *w, const struct role *role)
+{
+	const struct record *next = w->next;
+
+	if (next->outcome != PHASE_NONE)
+		return role->aux && !board_is_over(w, role);
+	if (next->suspended)
+		return role->aux && next->level.generation > 0;
+	return true;
+}
+
 void children_create(struct world *w)
 {
-	bool ended = w->next->outcome != PHASE_NONE;
-
-	end_drains(w);
+	if (!w->next->suspended)
+		end_drains(w);
 	for (size_t r = 0; r < w->job->n_roles; r++)
-		if (!ended || w->job->roles[r].aux)
+		if (is_wanted(w, &w->job->roles[r]))
 			create_services(w, r);
 	for (size_t r = 0; r < w->job->n_roles; r++) {
 		const struct role_view *v = &w->roles[r];
 
-		if (ended && !v->role->aux)
-			continue;
-		for (int32_t i = 0; i < v->role->count; i++)
+		for (int32_t i = 0; i < v->role->count && is_wanted(w, v->role); i++)
 			if (v->replicas[i].verdict == V_ABSENT && !held(w, v, i))
 				create(w, ACT_CREATE_POD, r, i);
 	}

@@ -47,9 +47,27 @@ static void keep_aux_only(struct world *w)
 	w->doomed_services.n = 0;
 }
 
+/* … until its own time is over. */
+static void doom_over(struct world *w)
+{
+	for (size_t i = 0; i < w->in->n_pods; i++) {
+		const struct role *role = job_role(w->job, w->in->pods[i]->role);
+
+		if (!w->in->pods[i]->gone && role && board_is_over(w, role))
+			*vec_push(w->a, &w->doomed) = w->in->pods[i];
+	}
+	for (size_t i = 0; i < w->in->n_services; i++) {
+		const struct role *role = job_role(w->job, w->in->services[i]->role);
+
+		if (role && board_is_over(w, role))
+			*vec_push(w->a, &w->doomed_services) = w->in->services[i];
+	}
+}
+
 static void doom_rest(struct world *w, enum clean clean)
 {
 	keep_aux_only(w);
+	doom_over(w);
 	if (clean == CLEAN_NONE)
 		return;
 	for (size_t i = 0; i < w->in->n_pods; i++) {

@@ -36,6 +36,7 @@ static void plan_ended(struct world *w)
 	cleanup(w);
 	if (valid && !w->raised)
 		children_create(w);
+	board_address(w);
 	phase_update(w);
 	w->next->reason = reason_line(w);
 }
@@ -67,9 +68,9 @@ static void plan_alive(struct world *w)
 		cleanup(w);
 	} else if (!w->raised) {
 		children_delete(w);
-		if (!w->next->suspended)
-			children_create(w);
+		children_create(w);
 	}
+	board_address(w);
 	phase_update(w);
 	w->next->reason = reason_line(w);
 }

@@ -57,7 +57,8 @@ struct plan_input {
 	size_t n_services;
 	const struct fleet *fleet; /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
-	struct refusal refusal;
+	struct refusal refusal;     /* of children that count */
+	struct refusal aux_refusal; /* … and of those that do not: the job goes on without them */
 	msec now;
 	msec status_written; /* when the status was last written; 0: not by this process */
 };

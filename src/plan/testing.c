@@ -110,6 +110,7 @@ const struct plan *t_plan(struct t *t)
 		.fleet = t->nodes.n ? &t->fleet : NULL,
 		.config = &t->config,
 		.refusal = t->refusal,
+		.aux_refusal = t->aux_refusal,
 		.now = t->now,
 		.status_written = t->status_written,
 	};
@@ -217,9 +218,13 @@ static void create(struct t *t, const struct action *act)
 		t->created++;
 		return;
 	}
-	t->services[t->n_services++] = (struct service){
-		.meta = { .uid = STR("s") }, .job_uid = t->job.uid, .role = role->name, .index = act->index
-	};
+	t->services[t->n_services++] =
+		(struct service){ .meta = { .ns = t->job.ns,
+		                            .name = arena_printf(&t->a, "job-%s-%d", name, act->index),
+		                            .uid = STR("s") },
+		                  .job_uid = t->job.uid,
+		                  .role = role->name,
+		                  .index = act->index };
 	t->services_created++;
 }
 

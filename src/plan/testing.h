@@ -32,7 +32,7 @@ struct t {
 	struct map nodes;
 	struct fleet fleet;
 	struct plan_config config;
-	struct refusal refusal;
+	struct refusal refusal, aux_refusal;
 	msec now, status_written;
 	struct plan plan; /* the last one */
 	int created, deleted, forced, services_created, services_deleted, jobs_deleted, nodes_asked, writes;

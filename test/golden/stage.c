@@ -194,8 +194,12 @@ static void create_service(struct stage *s, const struct action *act)
 {
 	struct service *made = arena_new(&s->a, struct service);
 	const struct job *job = kind_job(s->kj);
+	struct kind_names names = { 0 };
 
+	if (!kind_names(s->kj, act->role, act->index, &names, NULL))
+		differ(s->g, s->path, "a service without a name is made");
 	made->meta = (struct meta){ .ns = arena_str(&s->a, job->ns),
+		                    .name = arena_str(&s->a, names.service),
 		                    .uid = arena_printf(&s->a, "service-%d", ++s->serial),
 		                    .owner_uid = arena_str(&s->a, job->uid),
 		                    .created = s->now };
