@@ -3,8 +3,9 @@
 #
 #   scripts/manifests.sh [DIR [HELM FLAG…]]       DIR: deploy/manifests
 #
-# crds.yaml: the definitions of all kinds; the chart has a hook for them. dl-operator.yaml: everything else, with its
-# namespace. DLJOB is the program that knows the kinds.
+# crds.yaml: the definitions of all kinds; the chart has a hook for them. users.yaml: the roles for people, which a cluster
+# with an operator in each of some namespaces needs, too. dl-operator.yaml: everything else, with its namespace. DLJOB is
+# the program that knows the kinds.
 set -eu
 cd "$(dirname "$0")/.."
 dir=${1:-deploy/manifests}
@@ -19,7 +20,17 @@ trap 'rm -rf "$tmp"' EXIT
   echo "# The definitions of all kinds. Made by \`make manifests\` (dljob crds)."
   "$dljob" crds
 } >"$tmp/crds.yaml"
-helm template dl-operator deploy/chart --namespace dl-operator --no-hooks "$@" >"$tmp/all"
+# Helm does not look after what is made of these.
+render() {
+  helm template dl-operator deploy/chart --namespace dl-operator --no-hooks "$@" |
+    sed -e '/^ *app.kubernetes.io\/managed-by: Helm$/d' -e '/^ *helm.sh\/chart: /d' -e '/^# Source: /d'
+}
+{
+  echo "# Jobs for those who have Kubernetes' own roles admin, edit and view. Made from deploy/chart by \`make manifests\`."
+  for role in admin edit view; do
+    render -s "templates/user-$role-clusterrole.yaml" "$@"
+  done
+} >"$tmp/users.yaml"
 {
   cat <<'YAML'
 # The operator for all namespaces. crds.yaml comes first. Made from deploy/chart by `make manifests`.
@@ -30,7 +41,6 @@ metadata:
   labels:
     pod-security.kubernetes.io/enforce: restricted
 YAML
-  # Helm does not look after these.
-  sed -e '/^ *app.kubernetes.io\/managed-by: Helm$/d' -e '/^ *helm.sh\/chart: /d' -e '/^# Source: /d' "$tmp/all"
+  render --set rbac.userRoles=false "$@"
 } >"$tmp/dl-operator.yaml"
-mv "$tmp/crds.yaml" "$tmp/dl-operator.yaml" "$dir/"
+mv "$tmp/crds.yaml" "$tmp/users.yaml" "$tmp/dl-operator.yaml" "$dir/"

@@ -202,7 +202,7 @@ not_taken() {
   kubectl apply -f "$root/deploy/manifests/crds.yaml"
   # The namespace must be there before what is in it.
   kubectl create namespace dl-operator --dry-run=client -o yaml | kubectl apply -f -
-  kubectl apply --dry-run=server --validate=strict -f "$root/deploy/manifests/dl-operator.yaml"
+  kubectl apply --dry-run=server --validate=strict -f "$root/deploy/manifests"
 }
 
 @test "a long release name makes names that the server takes" {
