@@ -3,9 +3,9 @@
 #
 #   scripts/manifests.sh [DIR [HELM FLAG…]]       DIR: deploy/manifests
 #
-# crds.yaml: the definitions of all kinds; the chart has a hook for them. users.yaml: the roles for people, which a cluster
-# with an operator in each of some namespaces needs, too. dl-operator.yaml: everything else, with its namespace. DLJOB is
-# the program that knows the kinds.
+# crds.yaml: the definitions of all kinds; the chart has a hook for them. users.yaml: the roles for people, which a
+# cluster with an operator in each of some namespaces needs, too. dl-operator.yaml: everything else, with its namespace.
+# DLJOB is the program that knows the kinds.
 set -eu
 cd "$(dirname "$0")/.."
 dir=${1:-deploy/manifests}
@@ -26,7 +26,7 @@ render() {
     sed -e '/^ *app.kubernetes.io\/managed-by: Helm$/d' -e '/^ *helm.sh\/chart: /d' -e '/^# Source: /d'
 }
 {
-  echo "# Jobs for those who have Kubernetes' own roles admin, edit and view. Made from deploy/chart by \`make manifests\`."
+  echo "# Jobs for who has Kubernetes' own roles admin, edit and view. Made from deploy/chart by \`make manifests\`."
   for role in admin edit view; do
     render -s "templates/user-$role-clusterrole.yaml" "$@"
   done
