@@ -27,10 +27,19 @@ static bool roles_differ(const struct world *w)
 	return false;
 }
 
+/* What was taken over from another operator tells how often some of the roles were restarted, and not how many
+   there were. */
+static bool was_planned(const struct record *r)
+{
+	for (size_t i = 0; r && i < r->n_roles; i++)
+		if (r->roles[i].count >= 0)
+			return true;
+	return false;
+}
+
 bool edit_check(struct world *w)
 {
-	/* A record without roles was taken over from an operator that kept none: nothing was edited. */
-	bool resized = w->in->record && w->in->record->n_roles && w->roles_changed && roles_differ(w);
+	bool resized = was_planned(w->in->record) && w->roles_changed && roles_differ(w);
 
 	for (size_t r = 0; r < w->job->n_roles; r++) {
 		struct role_view *v = &w->roles[r];

@@ -448,6 +448,16 @@ static void what_an_old_operator_left(void **state)
 	assert_phase(t, "Failed");
 	t_free(t);
 
+	/* It counted the restarts of those roles only that had any: the others are not new. */
+	t = t_new();
+	t_role(t, "worker", 2);
+	t_role(t, "ps", 1);
+	t->record = record_adopt(&t->a, PHASE_NONE, STR_NONE, yyjson_doc_get_root(doc));
+	t_settle(t);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_RESIZED], 0);
+	assert_int_equal(t_pod(t, "ps", 0)->pod.generation, 0);
+	t_free(t);
+
 	t = t_new();
 	t_role(t, "worker", 2);
 	t->record = record_adopt(&t->a, PHASE_SUCCEEDED, STR("done"), NULL);
