@@ -120,6 +120,16 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
   done
 }
 
+@test "accelerators: every preset is a file that the program takes" {
+  for cloud in gke azure azure-mxnet device-plugin; do
+    helm template release "$chart" --set accelerators.cloud=$cloud -s templates/config-configmap.yaml | yaml_to_json |
+      jq -er '.[0].data["controller-config-file.yaml"]' >config.yaml
+    tfjob demo 1 >job.yaml
+    dljob render --controller-config-file config.yaml job.yaml >/dev/null
+    grep -q alpha.kubernetes.io/nvidia-gpu config.yaml
+  done
+}
+
 @test "rights for PodGroups only with a gang scheduler, and for that one" {
   groups() {
     render "$@" | jq -r '.[] | select(.kind | test("Role$")) | .rules[]
@@ -175,7 +185,8 @@ not_taken() {
   not_taken /extraKinds/0/group --set 'extraKinds[0].group=*,extraKinds[0].plural=pods'
   not_taken /extraArgs --set extraArgs=--v=2
   not_taken /accelerators/cloud --set accelerators.cloud=moon
-  not_taken 'set one of them' --set accelerators.cloud=gke --set accelerators.config.accelerators.x.y=z
+  not_taken "'envVar'" --set accelerators.config.accelerators.x.envVar=y
+  not_taken 'set one of them' --set accelerators.cloud=gke --set accelerators.config.accelerators.x.resource=z
   not_taken 'needs metrics.service.enabled' --set metrics.serviceMonitor.enabled=true,metrics.service.enabled=false
   not_taken /podDisruptionBudget/maxUnavailable --set podDisruptionBudget.maxUnavailable=most
   not_taken /metrics/service/port --set metrics.service.port=http

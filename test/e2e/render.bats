@@ -79,17 +79,17 @@ a program of its own"
   has "$err" 'config.yaml:1:33: accelerators["nvidia.com/gpu"].volume: unknown key "volume"; did you mean "volumes"?'
 }
 
-@test "the files of deploy/accelerators, on the manifest that they are for" {
+@test "the files of deploy/chart/accelerators, on the manifest that they are for" {
   sed 's|nvidia.com/gpu|alpha.kubernetes.io/nvidia-gpu|' "$root/examples/mlkube-tfjob/gpu.yaml" >old.yaml
   grep -q alpha.kubernetes.io/nvidia-gpu old.yaml
   dljob render old.yaml >plain
-  for f in "$root"/deploy/accelerators/*.yaml; do
+  for f in "$root"/deploy/chart/accelerators/*.yaml; do
     split dljob render --controller-config-file "$f" old.yaml
     is "$status" 0
     is "$err" ""
     ! cmp -s plain stdout
   done
-  has "$(dljob render --controller-config-file "$root/deploy/accelerators/device-plugin.yaml" old.yaml)" \
+  has "$(dljob render --controller-config-file "$root/deploy/chart/accelerators/device-plugin.yaml" old.yaml)" \
     "nvidia.com/gpu: 1"
 }
 
