@@ -64,7 +64,7 @@ fuzz: ## run the fuzzers, a minute each (what they find: build-fuzz/found)
 	@[ -f build-fuzz/build.ninja ] || \
 	  CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 	@ninja -C build-fuzz --quiet fuzzers
-	@for f in json yaml kind kubeconfig decode watch store api; do \
+	@for f in accelerators json yaml kind kubeconfig decode watch store api; do \
 	  mkdir -p build-fuzz/found/$$f; \
 	  build-fuzz/test/fuzz/$${f}_fuzz -max_total_time=60 -max_len=4096 -timeout=10 \
 	    -artifact_prefix=build-fuzz/found/ build-fuzz/found/$$f test/fuzz/corpus/$$f || exit 1; \

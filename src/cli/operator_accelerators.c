@@ -68,9 +68,10 @@ bool program_accelerators_changed(struct program *p)
 		return false;
 	next = load(path, &hash, &e);
 	if (!next) {
-		if (hash != p->config_hash || program_news(p, err_msg(&e)))
+		if (program_news(p, err_msg(&e)))
 			log_error(NO_FIELDS, "the accelerators stay as they were: %s", err_msg(&e));
-		p->config_hash = hash;
+		/* Whatever comes next is another one, also the one that holds, or an empty one where there was none. */
+		p->config_hash = ~hash;
 		err_release(&e);
 		return false;
 	}

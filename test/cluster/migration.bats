@@ -13,10 +13,12 @@ setup_file() {
 teardown() {
   kill_started
   kubectl -n "$ns" delete dljobs --all --wait=false
+  kubectl delete crd --ignore-not-found --wait=false mxjobs.old.example
 }
 
+# operator [FLAG…]: in the background, for this namespace.
 operator() {
-  "$DL_OPERATOR" --namespace="$ns" --metrics-bind-address=0 --health-probe-bind-address=0 >operator.log 2>&1 3>&- &
+  "$DL_OPERATOR" --namespace="$ns" --metrics-bind-address=0 --health-probe-bind-address=0 "$@" >operator.log 2>&1 3>&- &
   echo $! >operator.pid
 }
 
@@ -184,4 +186,46 @@ mx() {
 waits_for_a_name() {
   has "$(record .reason)" \
     "waits for a name that somebody else has: service scheduler-test02-0-service belongs to nobody"
+}
+
+@test "a definition of before is replaced, and its jobs stay with all that they say" {
+  mkdir kinds
+  sed 's/fioravanzo\.org/old.example/g' "$root/kinds/fioravanzo-mxjob.lua" >kinds/old.lua
+  # Neither a schema nor a status of its own.
+  kubectl create -f - <<'YAML'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: mxjobs.old.example}
+spec:
+  group: old.example
+  names: {kind: MXJob, plural: mxjobs, singular: mxjob}
+  scope: Namespaced
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+YAML
+  kubectl wait --for=condition=Established --timeout=120s crd/mxjobs.old.example
+  example fioravanzo-mxjob/linear-dist | goes_on |
+    jq '.apiVersion = "old.example/v1alpha1" | .spec.RuntimeId = "ab12"' >job.json
+  jq '.metadata.name = "ended" | .status = {phase: "Done", state: "Failed", reason: "it was so",
+    replicaStatuses: [{mx_replica_type: "WORKER", state: "Failed", ReplicasStates: {Failed: 1}}]}' job.json >ended.json
+  for f in job ended; do
+    eventually 120 kubectl -n "$ns" create -f $f.json
+    kubectl -n "$ns" get "$(job_in $f.json)" -o json | jq -S '.spec, .status' >$f.before
+  done
+  "$DL_OPERATOR" install-crds --kinds-dir=kinds --kinds=MXJob.old.example >log 2>&1 && return 1
+  grep -q 'no status subresource (--adopt-crds replaces it)' log
+  "$DL_OPERATOR" install-crds --kinds-dir=kinds --kinds=MXJob.old.example --adopt-crds
+  for f in job ended; do
+    kubectl -n "$ns" get "$(job_in $f.json)" -o json | jq -S '.spec, .status' | diff $f.before -
+  done
+  operator --kinds-dir=kinds --kinds=MXJob.old.example
+  job=$(job_in job.json)
+  becomes Running
+  job=$(job_in ended.json)
+  becomes Failed
+  record_is .reason '"it was so"'
+  is "$(pods | wc -l)" 3
 }
