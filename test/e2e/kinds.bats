@@ -35,6 +35,18 @@ tfjobs.mpba.fbk.eu"
   jq -e 'all(.items[].spec.versions[].schema.openAPIV3Schema; .type == "object" and .properties.status)' crds.json
 }
 
+# Clusters that have an older one are brought up to date by the number.
+@test "crds: what has changed since revision 1 has a higher revision" {
+  # without_revision <definitions: the rest of them.
+  without_revision() {
+    jq -S 'map(del(.metadata.annotations["dl-operator.mpba.fbk.eu/revision"]))'
+  }
+  yaml_to_json <"$root/test/cluster/fixtures/revision-1/crds.yaml" | without_revision >first
+  dljob crds -o json | jq .items | without_revision >now
+  ! cmp first now
+  is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 2
+}
+
 @test "crds: small" {
   [ "$(dljob crds -o json | wc -c)" -lt 100000 ]
 }

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154 # the helpers set root, here, ns, image, out and err
+# The chart on a real node: dl-operator inside the cluster, from its image and with the rights that it is given.
+load node_helpers
+load chart_helpers
+
+setup_file() {
+  node_alone
+  image_in_node
+  everything >"$BATS_FILE_TMPDIR/before"
+  install_chart "$root/deploy/chart"
+}
+
+teardown_file() {
+  end_node chart
+}
+
+teardown() {
+  kill_started
+}
+
+@test "installed: two operators are ready, one leads, and definitions are served" {
+  is "$(operators | wc -l)" 2
+  is "$(kubectl -n dl get deployment dl-operator -o 'jsonpath={.status.readyReplicas}')" 2
+  has "$(operators)" "pod/$(leader)"
+  is "$(kubectl api-resources --categories=dljobs -o name | wc -l)" "$(dljob crds -o json | jq '.items | length')"
+  # The hook took its rights with it.
+  is "$(kubectl get clusterrolebindings,clusterroles,serviceaccounts -A -o name | grep -c crds || true)" 0
+}
+
+@test "installed: as nobody, with nothing" {
+  pod=$(leader)
+  pid=$(operator_pid "$pod")
+  # Not what was asked for, but what the kernel has.
+  is "$(awk '$1 == "Uid:" { print $2, $3, $4, $5 }' "/proc/$pid/status")" "65532 65532 65532 65532"
+  is "$(awk '/^Cap/ { print $2 }' "/proc/$pid/status" | sort -u)" 0000000000000000
+  is "$(awk '$1 == "NoNewPrivs:" || $1 == "Seccomp:" { print $2 }' "/proc/$pid/status" | paste -s -d ' ')" "1 2"
+  is "$(awk '$5 == "/" { print $6 }' "/proc/$pid/mountinfo" | cut -d, -f1)" ro
+  # No shell and no tool: nothing to run.
+  for f in bin/sh bin/bash usr/bin/env usr/bin/dpkg; do
+    [ ! -e "/proc/$pid/root/$f" ]
+  done
+}
+
+@test "one job of each kind to its end" {
+  one_of_each_kind
+}
+
+@test "helm test: a job to its end" {
+  helm -n dl test dl-operator --timeout 180s >said 2>&1 || { cat said; false; }
+  is "$(grep -c "Phase:          Succeeded" said)" "$(grep -c Phase: said)"
+  eventually 60 no_jobs dl
+}
+
+no_jobs() { # no_jobs NAMESPACE
+  is "$(kubectl -n "$1" get dljobs -o name)" ""
+}
+
+@test "a rolling update while twenty jobs run: none is lost, none waits" {
+  # A busy machine gets three tries; who waits for a lease to end (15 s) fails all of them.
+  for try in 1 2 3; do
+    kubectl -n "$ns" delete dljobs --all --timeout=120s
+    twenty_jobs
+    kubectl -n dl rollout restart deployment/dl-operator
+    twenty_end "kubectl -n dl rollout status deployment/dl-operator --timeout=180s"
+    delays | sort -n >delays
+    is "$(wc -l <delays)" 40
+    echo "# try $try: the longest delay was $(tail -n 1 delays) s" >&3
+    [ "$(tail -n 1 delays)" -gt 3 ] || return 0
+  done
+  return 1
+}
+
+@test "an upgrade from revision 1, and back, while twenty jobs run" {
+  helm -n dl uninstall dl-operator --wait --timeout 120s
+  kubectl -n "$ns" delete dljobs --all --timeout=120s
+  kubectl delete crd $(dljob crds -o json | jq -r '.items[].metadata.name')
+  kubectl apply -f "$here/fixtures/revision-1/crds.yaml"
+  install_chart "$here/fixtures/revision-1/chart" --set crds.install=false
+  is "$(revisions)" 1
+  twenty_jobs
+  helm -n dl upgrade dl-operator "$root/deploy/chart" --reset-values "${values[@]}" --wait --timeout 180s
+  is "$(revisions)" "$(dljob crds -o json | jq -r '.items[0].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]')"
+  helm -n dl rollback dl-operator --wait --timeout 180s
+  # Definitions never go back: what newer jobs say would be lost.
+  [ "$(revisions)" -gt 1 ]
+  twenty_end true
+}
+
+@test "a value of the wrong type is told by its name, and nothing changes" {
+  refused "replicas" helm -n dl upgrade dl-operator "$root/deploy/chart" --set-string replicas=two
+  is "$(helm -n dl status dl-operator -o json | jq -r .info.status)" deployed
+}
+
+# The last one: it removes all.
+@test "uninstalled: nothing is left but definitions and jobs" {
+  tfjob stays 1 | yaml_to_json | jq '.[0]' | in_containers "sleep 100000" >job.json
+  job=$(create job.json)
+  kubectl -n "$ns" wait --for=condition=Running --timeout=120s "$job"
+  helm -n dl uninstall dl-operator --wait --timeout 120s
+  eventually 60 only_jobs_left
+  is "$(kubectl -n "$ns" get "$job" -o 'jsonpath={.status.dlOperator.phase}')" Running
+  is "$(kubectl -n "$ns" get pods --no-headers | awk '{ print $3 }' | sort -u)" Running
+}
+
+only_jobs_left() {
+  everything | diff "$BATS_FILE_TMPDIR/before" -
+}
