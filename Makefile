@@ -7,7 +7,7 @@ EXAMPLE ?= examples/local/linear.yaml
 IMAGE ?= dl-operator
 TAG ?=
 
-.PHONY: all help run test test-frameworks test-local test-cluster bench bench-cluster bench-local
+.PHONY: all help run test test-frameworks test-local test-cluster test-cluster-oldest bench bench-cluster bench-local
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
 .PHONY: fuzz coverage soak soak-cluster soak-local lint format image manifests install uninstall clean
 
@@ -43,6 +43,10 @@ test-cluster: all ## test-local, and tests on a real Kubernetes (the first time 
 	@scripts/test-cluster.sh
 	@KILLS=40 test/cluster-soak/run kill input network foreign
 	@KILLS=10 $(MAKE) --no-print-directory soak-local
+
+# The oldest one that docs/install.md names.
+test-cluster-oldest: all ## the tests on a real Kubernetes, on the oldest version that is supported
+	@KUBE_VERSION=1.33.13 scripts/test-cluster.sh
 
 bench: ## measure speed, beside the targets
 	@scripts/deps.sh

@@ -5,8 +5,8 @@
 #   scripts/test-cluster.sh --local [FILE.bats …]   `dljob local`, for the tests that have the tag `local`
 #
 # The cluster ends with this script, however that ends. Its logs stay in build/cluster, those of the real nodes in
-# build/cluster-node and build/cluster-frameworks, those of the local one in build/cluster-local. With DL_REQUIRE=1 the
-# frameworks must be there.
+# build/cluster-node, build/cluster-frameworks and build/cluster-chart, those of the local one in build/cluster-local.
+# With DL_REQUIRE=1 the frameworks must be there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 logs=build/cluster
@@ -23,7 +23,8 @@ fi
 # Built before the clock of the tests runs. What a node needs, where there can be one.
 case "$CLUSTER $(id -u) $*" in
 local*) scripts/kube-deps.sh --kubectl >/dev/null ;;
-"kube 0 test/cluster" | "kube 0 "*node.bats* | "kube 0 "*verbs.bats* | "kube 0 "*frameworks.bats*)
+"kube 0 test/cluster" | "kube 0 "*node.bats* | "kube 0 "*verbs.bats* | "kube 0 "*frameworks.bats* | \
+  "kube 0 "*chart.bats*)
   scripts/kube-deps.sh --node >/dev/null
   ;;
 *) scripts/kube-deps.sh >/dev/null ;;
@@ -39,10 +40,10 @@ esac
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 trap 'exit 130' INT TERM HUP
-rm -rf "$logs" "$logs-node" "$logs-frameworks"
+rm -rf "$logs" "$logs-node" "$logs-frameworks" "$logs-chart"
 export CLUSTER_WHILE=$$ CLUSTER_LOGS=$PWD/$logs
 rc=0
-timeout -k 10 1800 bats --tap --timing "${options[@]}" "$@" 3>&- | tee "$out" || rc=$?
+timeout -k 10 2400 bats --tap --timing "${options[@]}" "$@" 3>&- | tee "$out" || rc=$?
 awk -v rc=$rc '
   /^1\.\./ { split($0, p, /\.\./); plan = p[2] }
   /^ok/ { if (/# skip/) skipped++; else passed++ }

@@ -57,24 +57,51 @@ no_jobs() { # no_jobs NAMESPACE
 }
 
 @test "a rolling update while twenty jobs run: none is lost, none waits" {
+  longest=99
   # A busy machine gets three tries; who waits for a lease to end (15 s) fails all of them.
   for try in 1 2 3; do
     kubectl -n "$ns" delete dljobs --all --timeout=120s
     twenty_jobs
     kubectl -n dl rollout restart deployment/dl-operator
     twenty_end "kubectl -n dl rollout status deployment/dl-operator --timeout=180s"
-    delays | sort -n >delays
-    is "$(wc -l <delays)" 40
-    echo "# try $try: the longest delay was $(tail -n 1 delays) s" >&3
-    [ "$(tail -n 1 delays)" -gt 3 ] || return 0
+    delays | sort -n >waited
+    is "$(wc -l <waited)" 40
+    longest=$(tail -n 1 waited)
+    echo "# try $try: the longest delay was $longest s" >&3
+    [ "$longest" -gt 3 ] || break
   done
-  return 1
+  [ "$longest" -le 3 ]
+}
+
+# Before the first release goes: whoever ends meanwhile has no rights any more to give its Lease away.
+@test "nothing that it asked for was refused, and it may do no more" {
+  jq -r 'select(.user.username | startswith("system:serviceaccount:dl:"))
+    | .annotations["authorization.k8s.io/decision"]' "$NODE_DIR/audit.log" | sort | uniq -c >decisions
+  cat decisions
+  is "$(awk '{ print $2 }' decisions)" allow
+  [ "$(awk '{ print $1 }' decisions)" -gt 500 ]
+  while read -r verb resource sub; do
+    can=$(kubectl auth can-i "$verb" "$resource" --subresource="$sub" -A --as=system:serviceaccount:dl:dl-operator) || true
+    is "$verb $resource $sub: $can" "$verb $resource $sub: no"
+  done <<'TABLE'
+get secrets
+create pods exec
+get pods log
+get configmaps
+update nodes
+create customresourcedefinitions.apiextensions.k8s.io
+patch customresourcedefinitions.apiextensions.k8s.io
+create tfjobs.mlkube.io
+create leases.coordination.k8s.io
+create deployments.apps
+bind clusterroles.rbac.authorization.k8s.io
+TABLE
 }
 
 @test "an upgrade from revision 1, and back, while twenty jobs run" {
   helm -n dl uninstall dl-operator --wait --timeout 120s
   kubectl -n "$ns" delete dljobs --all --timeout=120s
-  kubectl delete crd $(dljob crds -o json | jq -r '.items[].metadata.name')
+  dljob crds -o json | jq -r '.items[].metadata.name' | xargs kubectl delete crd
   kubectl apply -f "$here/fixtures/revision-1/crds.yaml"
   install_chart "$here/fixtures/revision-1/chart" --set crds.install=false
   is "$(revisions)" 1
