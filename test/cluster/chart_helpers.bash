@@ -48,6 +48,7 @@ everything() {
     xargs -I{} kubectl get {} -A --ignore-not-found -o json |
     jq -r '.items[] | select(.metadata.name | test("mpba.fbk.eu|mlkube.io|fioravanzo.org|elasticdeeplearning.ai") | not)
       | select(.kind != "Namespace" and .metadata.name != "kube-root-ca.crt" and .metadata.name != "default")
+      | select(.metadata.namespace // "" | startswith("kube-") | not)
       | "\(.kind) \(.metadata.namespace // "-") \(.metadata.name)"' | sort
 }
 
