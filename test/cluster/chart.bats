@@ -81,7 +81,8 @@ no_jobs() { # no_jobs NAMESPACE
   is "$(awk '{ print $2 }' decisions)" allow
   [ "$(awk '{ print $1 }' decisions)" -gt 500 ]
   while read -r verb resource sub; do
-    can=$(kubectl auth can-i "$verb" "$resource" --subresource="$sub" -A --as=system:serviceaccount:dl:dl-operator) || true
+    can=$(kubectl auth can-i "$verb" "$resource" --subresource="$sub" -A \
+      --as=system:serviceaccount:dl:dl-operator) || true
     is "$verb $resource $sub: $can" "$verb $resource $sub: no"
   done <<'TABLE'
 get secrets

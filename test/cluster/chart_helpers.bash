@@ -54,7 +54,8 @@ everything() {
 
 # The definitions' revision.
 revisions() {
-  kubectl get crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"] | values' | sort -u
+  kubectl get crds -o json |
+    jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"] | values' | sort -u
 }
 
 # job_that_ends_after NAME SECONDS: a master that runs so long, and a worker that runs until it is stopped.

@@ -43,7 +43,9 @@ tfjobs.mpba.fbk.eu"
   }
   yaml_to_json <"$root/test/cluster/fixtures/revision-1/crds.yaml" | without_revision >first
   dljob crds -o json | jq .items | without_revision >now
-  ! cmp first now
+  differ=0
+  cmp first now || differ=$?
+  is "$differ" 1
   is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 2
 }
 
