@@ -123,8 +123,21 @@ static void tell(struct run *r)
 	buf_release(&b);
 }
 
+/* Where TensorBoard is, each time that it is somewhere else. */
+static void tell_board(struct run *r)
+{
+	struct str address = r->record ? r->record->tensorboard : STR_NONE;
+
+	if (!address.n || r->options->quiet || str_hash(address) == r->board)
+		return;
+	r->board = str_hash(address);
+	run_say(r, "tensorboard: %.*s", STR_F(address));
+}
+
 void run_show(struct run *r)
 {
+	if (r->told)
+		tell_board(r);
 	if (r->live)
 		draw(r);
 	else if (r->told && !r->options->quiet)

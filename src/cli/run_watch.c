@@ -91,6 +91,20 @@ static void on_job(void *cookie, const struct store_event *ev)
 	yyjson_doc_free(doc);
 }
 
+/* A TensorBoard that waits says what for: once, and the job goes on without it. */
+static void note_board(struct run *r, yyjson_val *pod)
+{
+	yyjson_val *status = yyjson_arr_get(json_at(pod, "status", "containerStatuses", NULL), 0);
+	struct str message = json_str(json_at(status, "state", "waiting", "message", NULL));
+
+	if (!message.n || r->options->quiet || map_get(&r->notes, message) ||
+	    !json_at(pod, "metadata", "annotations", ANNOTATION_BOARD, NULL))
+		return;
+	message = arena_str(&r->cli->arena, message);
+	map_put(&r->notes, message, r);
+	run_say(r, "note: %.*s", STR_F(message));
+}
+
 static void on_pod(void *cookie, const struct store_event *ev)
 {
 	struct run *r = cookie;
@@ -104,6 +118,7 @@ static void on_pod(void *cookie, const struct store_event *ev)
 		run_pod_running(r, p);
 	if (p && ev->change == STORE_DELETED)
 		run_pod_free(r, p);
+	note_board(r, root);
 	yyjson_doc_free(doc);
 	loop_timer_set(r->timer, 0);
 }

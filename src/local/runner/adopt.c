@@ -12,8 +12,7 @@
 /* The network that it is in is nobody's any more. */
 static bool is_cut_off(const struct runner *r, const struct run_pod *p)
 {
-	return r->c.world->kind != NET_HOST && !r->c.world->adopted &&
-	       !yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL));
+	return r->c.world->kind != NET_HOST && !r->c.world->adopted && !board_on_host(p);
 }
 
 static void run_anew(struct runner *r, struct run_pod *p)
@@ -38,8 +37,10 @@ static void adopt_living(struct runner *r, struct run_pod *p, pid_t pid)
 		return;
 	}
 	p->has_ip = net_pod_ip(r->c.net, str_c(p->uid), p->ip);
-	if (p->object)
+	if (p->object) {
 		spec_take_ports(r, p, NULL);
+		board_take(p);
+	}
 	start_watch_folder(r, p);
 	start_attach(r, p, pid);
 	p->adopted = p->state_changed = true;

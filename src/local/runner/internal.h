@@ -55,6 +55,7 @@ struct run_pod {
 	int netns; /* open until the parent is inside; -1 */
 	char ip[NET_IP_TEXT];
 	bool has_ip;
+	int board_port; /* TensorBoard's, on the machine's loopback; 0: none */
 	/* The start. */
 	bool chosen; /* for this round */
 	bool lacks;  /* a ConfigMap or a Secret that may come */
@@ -214,6 +215,16 @@ bool spec_make(struct runner *r, struct run_pod *p, struct pod_spec *ret, struct
 void spec_docs_release(struct spec_docs *docs);
 /* On the machine's own network every port is there once. */
 bool spec_take_ports(struct runner *r, struct run_pod *p, struct err *e);
+
+/* --- board.c: TensorBoard, which listens on the machine's loopback. */
+bool board_is(const struct run_pod *p);
+/* Does the pod live on the machine's own network? */
+bool board_on_host(const struct run_pod *p);
+/* Changes what was made of its object into what runs here, and writes its address into its annotations. As
+   spec_make(). */
+bool board_make(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct pod_refusal *why, struct err *e);
+/* The port that one who runs already has. */
+void board_take(struct run_pod *p);
 
 /* --- hosts.c */
 void hosts_take_service(struct runner *r, yyjson_doc *object, enum store_change change);

@@ -146,7 +146,7 @@ bool spec_make(struct runner *r, struct run_pod *p, struct pod_spec *ret, struct
 	ret->cgroup = arena_printf(&r->round, "dljob/%s", p->uid);
 	ret->backoff = r->c.backoff;
 	give_gpus(r, p, ret);
-	return true;
+	return !board_is(p) || board_make(r, p, ret, why, e);
 }
 
 bool spec_take_ports(struct runner *r, struct run_pod *p, struct err *e)
@@ -157,7 +157,7 @@ bool spec_take_ports(struct runner *r, struct run_pod *p, struct err *e)
 	size_t i, k, max, many;
 	int64_t number;
 
-	if (r->c.world->kind != NET_HOST)
+	if (r->c.world->kind != NET_HOST || board_is(p))
 		return true;
 	yyjson_arr_foreach(json_at(pod_object(p), "spec", "containers", NULL), i, max, c)
 	{

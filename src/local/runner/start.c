@@ -70,7 +70,7 @@ static bool make_network(struct runner *r, struct run_pod *p)
 		err_release(&e);
 		return false;
 	}
-	if (yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL)))
+	if (board_on_host(p))
 		snprintf(p->ip, sizeof(p->ip), "%s", r->host_ip);
 	else
 		well = net_pod_add(r->c.net, str_c(p->ns), str_c(p->name), str_c(p->uid), &n, &e);

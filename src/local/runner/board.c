@@ -1,0 +1,173 @@
+/* TensorBoard on this machine: it is for people, so it listens on the loopback of the machine itself, whatever network
+   the pods have, on a port of its own that its pod's annotation tells. It runs with the caller's rights and home, and
+   only if it is installed: where it is not, its pod waits and says so, and nobody else does. */
+#include "local/runner/internal.h"
+#include "object/labels.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOPBACK "127.0.0.1"
+#define TMP_VOLUME "tensorboard-tmp"
+enum { PORTS_TRIED = 100, PATH_TEXT = 4096 };
+
+bool board_is(const struct run_pod *p)
+{
+	return json_at(pod_object(p), "metadata", "annotations", ANNOTATION_BOARD, NULL) != NULL;
+}
+
+bool board_on_host(const struct run_pod *p)
+{
+	return yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL)) || board_is(p);
+}
+
+/* --- is it here? --- */
+
+static struct str env_value(const struct pod_container *c, const char *name)
+{
+	for (size_t i = 0; i < c->env.n; i++)
+		if (str_eqc(c->env.v[i].name, name))
+			return c->env.v[i].value;
+	return STR_NONE;
+}
+
+static bool is_program(struct str folder, struct str name)
+{
+	char path[PATH_TEXT];
+	struct stat st;
+
+	return folder.n && snprintf(path, sizeof(path), "%.*s/%.*s", STR_F(folder), STR_F(name)) < (int)sizeof(path) &&
+	       access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool is_installed(const struct pod_container *c)
+{
+	struct str path = env_value(c, "PATH"), folder;
+
+	/* In a tree of its own it is looked for there. */
+	if (c->rootfs.n || memchr(c->command.v[0].p, '/', c->command.v[0].n))
+		return true;
+	while (str_next(&path, ':', &folder))
+		if (is_program(folder, c->command.v[0]))
+			return true;
+	return false;
+}
+
+/* --- its port --- */
+
+static bool is_free(int port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+	bool well;
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	/* What waits for its last packets is no obstacle. */
+	well = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	       bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && listen(fd, 1) == 0;
+	if (fd >= 0)
+		close(fd);
+	return well;
+}
+
+/* Others that live may not listen yet. */
+static bool is_given(const struct runner *r, const struct run_pod *but, int port)
+{
+	for (const struct run_pod *p = r->first_pod; p; p = p->next)
+		if (p != but && p->board_port == port && (p->stage == STAGE_BOUND || p->stage == STAGE_LIVES))
+			return true;
+	return false;
+}
+
+static int choose_port(const struct runner *r, const struct run_pod *p)
+{
+	for (int port = BOARD_PORT; port < BOARD_PORT + PORTS_TRIED; port++)
+		if (!is_given(r, p, port) && is_free(port))
+			return port;
+	return 0;
+}
+
+void board_take(struct run_pod *p)
+{
+	struct str said = json_str(json_at(pod_object(p), "metadata", "annotations", ANNOTATION_ADDRESS, NULL));
+	struct str before = STR("http://" LOOPBACK ":"), port = STR_NONE;
+	int64_t n;
+
+	if (!board_is(p) || !str_has_prefix(said, before))
+		return;
+	said = str_sub(said, before.n, said.n);
+	if (str_next(&said, '/', &port) && str_int(port, &n) && n > 0 && n <= UINT16_MAX)
+		p->board_port = (int)n;
+}
+
+static bool tell_address(struct runner *r, struct run_pod *p)
+{
+	struct str body = arena_printf(
+		&r->round, "{\"metadata\":{\"annotations\":{\"" ANNOTATION_ADDRESS "\":\"http://" LOOPBACK ":%d/\"}}}",
+		p->board_port);
+
+	return store_patch_pod(r, p, false, body) < 300;
+}
+
+/* --- as it runs here --- */
+
+/* The value after the flag NAME. */
+static void set_flag(struct pod_container *c, const char *name, struct str value)
+{
+	for (size_t i = 0; i + 1 < c->command.n; i++)
+		if (str_eqc(c->command.v[i], name))
+			c->command.v[i + 1] = value;
+}
+
+/* The caller's home: what was installed for one user is found through it. */
+static void set_home(const struct runner *r, struct pod_container *c)
+{
+	for (size_t i = 0; i < c->env.n; i++)
+		for (const char *const *one = r->c.env; one && *one && str_eqc(c->env.v[i].name, "HOME"); one++)
+			if (str_has_prefix(str_c(*one), STR("HOME=")))
+				c->env.v[i].value = str_c(*one + strlen("HOME="));
+}
+
+/* The machine's own /tmp may be where the logs are. */
+static void drop_tmp(struct pod_container *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->mounts.n; i++)
+		if (!str_eqc(c->mounts.v[i].volume, TMP_VOLUME))
+			c->mounts.v[n++] = c->mounts.v[i];
+	c->mounts.n = n;
+}
+
+static bool wait_for(struct pod_refusal *why, const struct pod_container *c, const char *reason)
+{
+	*why = (struct pod_refusal){ .reason = reason, .container = c->name, .retry = true };
+	return false;
+}
+
+bool board_make(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct pod_refusal *why, struct err *e)
+{
+	struct pod_container *c = &spec->containers.v[spec->containers.n - 1];
+
+	if (!c->command.n || !is_installed(c)) {
+		err_set(e, ERR_INVALID, "tensorboard is not installed on this machine; pip install tensorboard");
+		return wait_for(why, c, "NotInstalled");
+	}
+	p->board_port = choose_port(r, p);
+	if (!p->board_port || !tell_address(r, p)) {
+		err_set(e, ERR_IO, "no port between %d and %d is free", BOARD_PORT, BOARD_PORT + PORTS_TRIED - 1);
+		return wait_for(why, c, "NoFreePort");
+	}
+	set_flag(c, "--host", STR(LOOPBACK));
+	set_flag(c, "--port", arena_printf(&r->round, "%d", p->board_port));
+	set_home(r, c);
+	drop_tmp(c);
+	c->uid = c->gid = -1;
+	c->readiness.host = STR(LOOPBACK);
+	c->readiness.port = p->board_port;
+	spec->hostname = STR_NONE;
+	return true;
+}
