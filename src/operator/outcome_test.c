@@ -58,7 +58,7 @@ static void test_refused_beside(void **state)
 	}
 	settle_all(s);
 	assert_null(strstr(s->status.p, "Failed"));
-	assert_null(strstr(s->status.p, "waits for quota"));
+	assert_null(strstr(s->status.p, "is not allowed now"));
 	assert_true(s->wake > s->now && s->wake != NEVER);
 	/* It is tried again, and the refusal is forgotten. */
 	s->now += MINUTES(2);

@@ -29,7 +29,7 @@ extern const struct plan_config plan_config_default;
    forgets it when a create goes well or the job changes. */
 enum refusal_kind {
 	REFUSED_NOT,
-	REFUSED_QUOTA,   /* 403: wait */
+	REFUSED_QUOTA,   /* 403: a quota, a right that is missing, an admission plugin: wait */
 	REFUSED_INVALID, /* 422: this job cannot be made */
 	REFUSED_SERVER,  /* 5xx, webhooks: try again */
 	REFUSED_FOREIGN, /* the child's name belongs to somebody else */

@@ -141,7 +141,7 @@ static void refusals(void **state)
 		enum refusal_kind kind;
 		const char *text;
 	} table[] = {
-		{ REFUSED_QUOTA, "waits for quota: no more" },
+		{ REFUSED_QUOTA, "is not allowed now: no more" },
 		{ REFUSED_SERVER, "waits for the API server: no more" },
 		{ REFUSED_FOREIGN, "waits for a name that somebody else has: no more" },
 	};

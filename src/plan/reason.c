@@ -53,7 +53,7 @@ static struct str refused_line(const struct world *w)
 {
 	static const char *const what[] = {
 		[REFUSED_NOT] = "",
-		[REFUSED_QUOTA] = "waits for quota",
+		[REFUSED_QUOTA] = "is not allowed now",
 		[REFUSED_INVALID] = "refused",
 		[REFUSED_SERVER] = "waits for the API server",
 		[REFUSED_FOREIGN] = "waits for a name that somebody else has",

@@ -120,7 +120,7 @@ TABLE
   is "$(helm -n dl status dl-operator -o json | jq -r .info.status)" deployed
 }
 
-# The last one: it removes all.
+# It removes what the others use.
 @test "uninstalled: nothing is left but definitions and jobs" {
   tfjob stays 1 | yaml_to_json | jq '.[0]' | in_containers "sleep 100000" >job.json
   job=$(create job.json)
@@ -133,4 +133,25 @@ TABLE
 
 only_jobs_left() {
   everything | diff "$BATS_FILE_TMPDIR/before" -
+}
+
+# With a cluster of one's own: the images are called as the README and the example call them.
+@test "the walk-through of the README prints what it says" {
+  helm -n dl uninstall dl-operator --wait --ignore-not-found
+  in_node "$NODE_DIR" ctr -n k8s.io images tag --force localhost/dl-operator:test docker.io/library/dl-operator:0.1.0
+  in_node "$NODE_DIR" ctr -n k8s.io images tag --force "$image" docker.io/library/busybox:1.36
+  kubectl config set-context --current --namespace="$ns"
+  awk '
+    /^```console cluster$/ { inside = 1; next }
+    /^```/ { inside = 0; next }
+    inside && /^\$ / { n++; print substr($0, 3) >(n ".command"); printf "" >(n ".want"); next }
+    inside { print >(n ".want") }
+  ' "$root/README.md"
+  n=$(find . -name '*.command' | wc -l)
+  [ "$n" -ge 8 ]
+  for ((i = 1; i <= n; i++)); do
+    (cd "$root" && PATH=$(dirname "$DLJOB"):$PATH sh "$OLDPWD/$i.command") >"$i.got" 2>&1 ||
+      { cat "$i.command" "$i.got"; false; }
+    python3 "$here/alike.py" "$i.want" "$i.got"
+  done
 }

@@ -43,7 +43,8 @@ job() {
   local file=$1 lines=()
   shift
   [ -z "${variables:-}" ] || mapfile -t lines <<<"$variables"
-  example "$file" | in_this_machine "${lines[@]}" "$@" >job.json
+  # Who has ended stays, though the operator hears of another's end first.
+  example "$file" | kept | in_this_machine "${lines[@]}" "$@" >job.json
   job=$(create job.json)
 }
 

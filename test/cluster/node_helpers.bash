@@ -91,7 +91,7 @@ record() { # record JOB JQ: of status.dlOperator
 # kept <job.json: all pods stay after its end, for their logs.
 kept() {
   jq 'if .apiVersion == "mpba.fbk.eu/v1" then
-      .metadata.annotations["dl-operator.mpba.fbk.eu/policy"] = "cleanPods: None"
+      .metadata.annotations["dl-operator.mpba.fbk.eu/policy"] |= (. // "") + "\ncleanPods: None\n"
     else del(.spec.cleanPodPolicy) | .spec.policy.cleanPods = "None" end'
 }
 

@@ -5,7 +5,7 @@ load helpers
 
 @test "the commands of the README print what it says" {
   awk '
-    /^```console/ { inside = 1; next }
+    /^```console$/ { inside = 1; next }
     /^```/ { inside = 0; next }
     inside && /^\$ / { n++; print substr($0, 3) >(n ".command"); printf "" >(n ".want"); next }
     inside { print >(n ".want") }
