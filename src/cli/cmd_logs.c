@@ -1,4 +1,7 @@
-/* dljob logs: what the replicas of a job have written, in one stream. */
+/* dljob logs: what the replicas of a job have written, in one stream, or kept in files. */
+#include "base/quantity.h"
+#include "cli/archive.h"
+#include "cli/archive_show.h"
 #include "cli/duration.h"
 #include "cli/logs.h"
 
@@ -8,9 +11,15 @@ struct logging {
 	struct logline_options print;
 	const char *output, *color, *since;
 	bool timestamps;
+	/* Archives. */
+	const char *archive, *from, *max_bytes, *max_age;
+	bool all, all_namespaces;
+	struct archive_options keep;
 };
 
-static bool check(struct logging *l)
+enum { OPTS = 16 };
+
+static bool check_show(struct logging *l)
 {
 	struct cli *cli = l->session.cli;
 	msec since = 0;
@@ -23,6 +32,11 @@ static bool check(struct logging *l)
 		cli->status = cli_usage(cli, "--since wants a time such as 30s, 5m or 2h, not '%s'", l->since);
 	else if (l->o.previous && l->o.follow)
 		cli->status = cli_usage(cli, "--previous and --follow contradict each other");
+	else if (l->from && (l->o.previous || l->o.follow))
+		cli->status = cli_usage(cli, "--from shows all that was kept, and --%s is for what is there",
+		                        l->o.follow ? "follow" : "previous");
+	else if (l->all || l->all_namespaces || l->max_bytes || l->max_age)
+		cli->status = cli_usage(cli, "--all, --all-namespaces, --max-bytes and --max-age are for --archive");
 	else {
 		l->o.since = since / 1000;
 		l->print.json = !strcmp(l->output, "json");
@@ -33,15 +47,69 @@ static bool check(struct logging *l)
 	return false;
 }
 
-static enum exit_code show(struct logging *l, const char *name)
+/* "10Gi", "500M", "0". */
+static bool read_bytes(struct cli *cli, const char *text, uint64_t *ret)
+{
+	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_doc *copy;
+	int64_t milli;
+	bool well;
+
+	yyjson_mut_doc_set_root(doc, yyjson_mut_str(doc, text));
+	copy = yyjson_mut_doc_imut_copy(doc, NULL);
+	well = quantity_read(yyjson_doc_get_root(copy), &milli);
+	yyjson_doc_free(copy);
+	if (well)
+		*ret = (uint64_t)(milli / 1000);
+	else
+		cli->status = cli_usage(cli, "--max-bytes wants a size such as 500M or 10Gi, not '%s'", text);
+	return well;
+}
+
+static bool check_keep(struct logging *l, int n)
+{
+	struct cli *cli = l->session.cli;
+	bool all = l->all || l->all_namespaces;
+
+	if (l->from || l->o.previous || l->since || l->o.tail >= 0 || l->timestamps || l->color ||
+	    strcmp(l->output, "text") != 0)
+		cli->status = cli_usage(cli, "--archive keeps whole logs, with their times, and shows nothing");
+	else if (all && n)
+		cli->status = cli_usage(cli, "a job or --all, not both");
+	else if (!all && n != 1)
+		cli->status =
+			cli_usage(cli, n ? "one job at a time, or --all" : "which job? --all: all of the namespace");
+	else if (l->max_age && !duration_parse(str_c(l->max_age), &l->keep.limits.age))
+		cli->status = cli_usage(cli, "--max-age wants a time such as 24h or 720h, not '%s'", l->max_age);
+	else if (read_bytes(cli, l->max_bytes ? l->max_bytes : "10Gi", &l->keep.limits.bytes)) {
+		l->keep.dir = l->archive;
+		l->keep.follow = l->o.follow;
+		l->keep.all_namespaces = l->all_namespaces;
+		l->keep.role = l->o.role;
+		l->keep.index = l->o.index;
+		l->keep.container = l->o.container && strcmp(l->o.container, "*") != 0 ? l->o.container : NULL;
+		return true;
+	}
+	return false;
+}
+
+static enum exit_code run(struct logging *l, const char *name)
 {
 	struct session *s = &l->session;
 	struct job_found found;
 	enum exit_code status;
 
-	if (!session_begin(s, l->print.json) || !job_find(&s->remote, s->kinds, name, &found))
+	if (l->from) {
+		s->kinds = cli_kinds(s->cli);
+		return s->kinds ? archive_show(s->cli, s->kinds, l->from, s->flags.ns, name, &l->o) : s->cli->status;
+	}
+	if (!session_begin(s, l->print.json))
 		return s->cli->status;
-	status = logs_follow(s, &found, &l->o);
+	if (!name)
+		return archive_logs(s, NULL, &l->keep);
+	if (!job_find(&s->remote, s->kinds, name, &found))
+		return s->cli->status;
+	status = l->archive ? archive_logs(s, &found, &l->keep) : logs_follow(s, &found, &l->o);
 	job_found_release(&found);
 	return status;
 }
@@ -49,7 +117,7 @@ static enum exit_code show(struct logging *l, const char *name)
 enum exit_code cmd_logs(struct cli *cli, int argc, char **argv)
 {
 	struct logging l = { .session = { .cli = cli }, .o = { .index = -1, .tail = -1 }, .output = "text" };
-	struct opt opts[10 + REMOTE_OPTS] = {
+	struct opt opts[OPTS + REMOTE_OPTS] = {
 		{ 'f', "follow", NULL, "go on until the job has ended, restarts included", .flag = &l.o.follow },
 		{ 0, "role", "ROLE", "only the replicas of this role", .text = &l.o.role },
 		{ 0, "index", "N", "only the replicas with this index", .number = &l.o.index },
@@ -60,19 +128,25 @@ enum exit_code cmd_logs(struct cli *cli, int argc, char **argv)
 		{ 'p', "previous", NULL, "of the containers' runs before", .flag = &l.o.previous },
 		{ 'o', "output", "text|json", "json: an object for each line", .text = &l.output },
 		{ 0, "color", "auto|always|never", "of the replicas' names", .text = &l.color },
+		{ 0, "archive", "DIR", "keep the logs in files below DIR; nothing is shown", .text = &l.archive },
+		{ 0, "all", NULL, "with --archive: of all jobs of the namespace", .flag = &l.all },
+		{ 'A', "all-namespaces", NULL, "with --archive: of all jobs", .flag = &l.all_namespaces },
+		{ 0, "max-bytes", "SIZE", "of the archive: the oldest jobs go (10Gi; 0: none)", .text = &l.max_bytes },
+		{ 0, "max-age", "TIME", "of the archive: jobs go that wrote nothing for so long", .text = &l.max_age },
+		{ 0, "from", "DIR", "show what --archive DIR has kept; no cluster is asked", .text = &l.from },
 	};
 	enum exit_code status;
 	int n;
 
-	remote_opts(opts + 10, &l.session.flags);
+	remote_opts(opts + OPTS, &l.session.flags);
 	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 	if (n < 0)
 		return cli->status;
-	if (n != 1)
+	if (!l.archive && n != 1)
 		return cli_usage(cli, n ? "one job at a time" : "which job?");
-	if (!check(&l))
+	if (!(l.archive ? check_keep(&l, n) : check_show(&l)))
 		return cli->status;
-	status = show(&l, argv[0]);
+	status = run(&l, n ? argv[0] : NULL);
 	session_end(&l.session);
 	return status;
 }

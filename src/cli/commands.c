@@ -31,7 +31,9 @@ const struct command commands[] = {
 	{ "logs", "[KIND/]NAME", "what all replicas of a job have written, in one stream",
 	  "Shows the logs of all replicas in the order of time, each line with its replica's name in front.\n"
 	  "With -f it goes on until the job has ended, over restarts and with new pods. Without --container\n"
-	  "only containers that count are shown: those whose exit code decides.\n",
+	  "only containers that count are shown: those whose exit code decides.\n"
+	  "With --archive the logs of all containers are kept in files instead, also of pods that are removed\n"
+	  "later; with -f it goes on, and started again it goes on where it was. --from shows them.\n",
 	  "dljob logs -f mnist --role worker", cmd_logs },
 	{ "wait", "[KIND/]NAME…", "wait until a job has ended, or runs",
 	  "Waits for what --for says; the last line says what became of the job, and why.\n"

@@ -129,10 +129,14 @@ static void put_json(struct buf *out, const struct logline *l)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		if (i == 2)
+			buf_printf(out, ",\"index\":%d", l->index);
+		if (i == 2 && l->archived) {
+			buf_printf(out, ",\"generation\":%lld", (long long)l->generation);
+			continue;
+		}
 		buf_put(out, str_c(texts[i].key));
 		buf_json_str(out, texts[i].value);
-		if (i == 1)
-			buf_printf(out, ",\"index\":%d", l->index);
 	}
 	buf_put(out, l->part ? STR(",\"part\":true}\n") : STR("}\n"));
 }

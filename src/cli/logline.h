@@ -16,10 +16,12 @@ struct logline {
 	/* For JSON only. */
 	struct str role, pod, container;
 	int32_t index;
+	bool archived; /* of an archive, which knows the generation and not the pod */
+	int64_t generation;
 };
 
 struct logline_options {
-	bool json;       /* {"time", "role", "index", "pod", "container", "text"}, and "part": true */
+	bool json;       /* {"time", "role", "index", "pod" or "generation", "container", "text"}, and "part": true */
 	bool colors;     /* of the replicas' names; those that the program writes are left out without it */
 	bool terminal;   /* control characters are shown, not done; else the text is written as it is */
 	bool timestamps; /* the time in front of the text */

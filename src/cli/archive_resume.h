@@ -1,0 +1,39 @@
+/* How a log that was kept in part goes on, without a line twice and without one missing. A log is lines of "TIME text",
+   as the API server sends them with timestamps=true; a line without a time has that of the line before. The server can
+   be asked for what is not older than a second; the lines up to the last one that is there are left out here. */
+#ifndef CLI_ARCHIVE_RESUME_H
+#define CLI_ARCHIVE_RESUME_H
+
+#include "base/str.h"
+
+/* The last line that is there. */
+struct resume_point {
+	int64_t time;   /* nanoseconds since 1970; 0: nothing is there */
+	uint64_t lines; /* how many of this very time */
+};
+
+/* Reads the end of a file, from the beginning of a line on; WHOLE: all of it. *KEEP: up to where its lines are
+   complete; what follows was being written when somebody was killed. False: it must see more, to count the lines of the
+   last time; *RET is as good as can be said of what it saw. */
+bool resume_scan(struct str end, bool whole, struct resume_point *ret, size_t *keep);
+
+enum { RESUME_HEAD = 48 };
+struct resume {
+	struct resume_point point;
+	bool caught_up; /* the rest is new */
+	bool in_line;   /* of a line that is left out, after its head */
+	int64_t time;   /* of the line before */
+	uint64_t seen;  /* lines of the very time of the point */
+	char head[RESUME_HEAD];
+	size_t n;
+};
+
+static inline struct resume resume_after(struct resume_point p)
+{
+	return (struct resume){ .point = p, .caught_up = !p.time };
+}
+/* The bytes of PIECE that are new, at its end. Before them come those of HEAD (may be empty), which earlier pieces have
+   brought. Both are valid until the next call. */
+struct str resume_feed(struct resume *r, struct str piece, struct str *head);
+
+#endif
