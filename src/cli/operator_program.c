@@ -78,21 +78,18 @@ static void log_answer(const struct sight *s)
 		[VERB_PATCH] = "patch", [VERB_PATCH_STATUS] = "status",
 	};
 	bool bad = s->verb == VERB_CREATE && s->code >= 400 && s->code != 409;
+	struct log_field fields[SIGHT_FIELDS];
 
-	log_write(bad ? LOG_WARN : LOG_DEBUG,
-	          FIELDS(F_STR("kind", s->kind), F_STR("namespace", s->job->ns), F_STR("job", s->job->name),
-	                 F_STR("role", s->role), F_INT("index", s->index), F_STR("object", s->object),
-	                 F_INT("code", s->code), F_INT("ms", s->took)),
-	          "%s%s%.*s", verbs[s->verb], bad ? ": " : "", STR_F(bad ? s->message : STR_NONE));
+	log_write(bad ? LOG_WARN : LOG_DEBUG, fields, sight_fields(s, fields), "%s%s%.*s", verbs[s->verb],
+	          bad ? ": " : "", STR_F(bad ? s->message : STR_NONE));
 }
 
 static void log_record(const struct sight *s)
 {
-	if (s->before->phase == s->after->phase)
-		return;
-	log_info(FIELDS(F_STR("kind", s->kind), F_STR("namespace", s->job->ns), F_STR("job", s->job->name),
-	                F_STR("phase", str_c(phase_name(s->after->phase)))),
-	         "%.*s", STR_F(s->record->reason));
+	struct log_field fields[SIGHT_FIELDS];
+
+	if (s->before->phase != s->after->phase)
+		log_info(fields, sight_fields(s, fields), "%.*s", STR_F(s->record->reason));
 }
 
 static void on_sight(void *cookie, const struct sight *s)

@@ -29,12 +29,11 @@ static void on_wake(void *cookie)
 static void on_sight(void *cookie, const struct sight *s)
 {
 	struct embedded *em = cookie;
+	struct log_field fields[SIGHT_FIELDS];
 
 	events_see(em->events, s, loop_now(em->loop), clock_now(&clock_wall));
 	if (s->type == SIGHT_ANSWER && s->code >= 400 && s->code != 404 && s->code != 409)
-		log_warn(FIELDS(F_STR("kind", s->kind), F_STR("namespace", s->job->ns), F_STR("job", s->job->name),
-		                F_STR("object", s->object), F_INT("code", s->code)),
-		         "%.*s", STR_F(s->message));
+		log_warn(fields, sight_fields(s, fields), "%.*s", STR_F(s->message));
 }
 
 /* From a time of the wall's to a delay. */

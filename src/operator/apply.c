@@ -39,7 +39,7 @@ static yyjson_mut_val *status_patch(struct cached_job *job, const struct record 
 		status = kind_status(job->parsed, r, doc, &e);
 	if (!status) {
 		if (job->parsed)
-			log_warn(FIELDS(F_STR("job", job->key)), "status: %s", err_msg(&e));
+			log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "status: %s", err_msg(&e));
 		status = bare_status(before, r, doc);
 	}
 	err_release(&e);
@@ -70,7 +70,7 @@ static bool write_status(struct op *op, struct cached_job *job, const struct rec
 	buf_clear(&op->body);
 	json_write(body, &op->body);
 	if (op->body.overflow) {
-		log_error(FIELDS(F_STR("job", job->key)), "its status is too large to be written");
+		log_error(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is too large to be written");
 		return false;
 	}
 	send_request(op, &p, VERB_PATCH_STATUS, buf_str(&op->body));

@@ -99,7 +99,7 @@ static struct record *read_record(struct op *op, struct cached_job *job)
 		r = kind_adopt(job->parsed, status, &job->arena, &e);
 	if (e.code) {
 		if (!job->leave_alone) {
-			log_warn(FIELDS(F_STR("job", job->key)), "left alone: %s", err_msg(&e));
+			log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "left alone: %s", err_msg(&e));
 			observe_left(op, job, err_msg(&e));
 		}
 		job->leave_alone = true;

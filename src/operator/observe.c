@@ -17,19 +17,66 @@ void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later
 	                         .took = MAX(op->now - job->pass_began, 0) });
 }
 
+/* Whoever asks for a deletion knows the name only. */
+static void find_child(struct op *op, const struct pending *p, struct sight *s)
+{
+	const struct cached_pod *pod = s->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
+	const struct cached_service *service =
+		s->resource == RES_SERVICE ? cache_service(&op->cache, p->ns, p->name) : NULL;
+
+	if (pod) {
+		s->role = pod->pod->role;
+		s->index = pod->pod->index;
+		s->generation = pod->pod->generation;
+	} else if (service) {
+		s->role = service->service->role;
+		s->index = service->service->index;
+	}
+}
+
 void observe_answer(struct op *op, const struct pending *p, const struct outcome *o)
 {
-	see(op, &(struct sight){ .type = SIGHT_ANSWER,
-	                         .kind = p->job->kind,
-	                         .job = &p->job->meta,
-	                         .verb = p->verb,
-	                         .resource = p->resource,
-	                         .object = p->name,
-	                         .role = p->role,
-	                         .index = p->index,
-	                         .code = o->code,
-	                         .took = MAX(op->now - p->sent, 0),
-	                         .message = o->message });
+	struct sight s = { .type = SIGHT_ANSWER,
+		           .kind = p->job->kind,
+		           .job = &p->job->meta,
+		           .verb = p->verb,
+		           .resource = p->resource,
+		           .object = p->name,
+		           .role = p->role,
+		           .index = p->index,
+		           .generation = p->resource == RES_POD ? p->generation : -1,
+		           .code = o->code,
+		           .took = MAX(op->now - p->sent, 0),
+		           .message = o->message };
+
+	if (!s.role.n) {
+		s.generation = -1;
+		find_child(op, p, &s);
+	}
+	see(op, &s);
+}
+
+size_t sight_fields(const struct sight *s, struct log_field to[static SIGHT_FIELDS])
+{
+	const struct log_field job[] = { JOB_FIELDS(s->kind, s->job) };
+	size_t n = 0;
+
+	for (; n < ARRAY_LEN(job); n++)
+		to[n] = job[n];
+	if (s->role.n) {
+		to[n++] = F_STR("role", s->role);
+		to[n++] = F_INT("index", s->index);
+	}
+	if (s->role.n && s->generation >= 0)
+		to[n++] = F_INT("generation", s->generation);
+	if (s->type == SIGHT_ANSWER) {
+		to[n++] = F_STR("object", s->object);
+		to[n++] = F_INT("code", s->code);
+		to[n++] = F_INT("ms", s->took);
+	}
+	if (s->type == SIGHT_RECORD)
+		to[n++] = F_STR("phase", str_c(phase_name(s->after->phase)));
+	return n;
 }
 
 void observe_left(struct op *op, struct cached_job *job, const char *why)

@@ -17,7 +17,22 @@ struct seen {
 	enum phase first_phase, last_phase;
 	msec took;
 	char taken[128];
+	char fields[VERB_PATCH_STATUS + 2][512]; /* of the last answer to each verb, and of the last record */
 };
+
+static void keep_fields(const struct sight *s, char to[static 512])
+{
+	struct log_field fields[SIGHT_FIELDS];
+	struct buf text = BUF_INIT(511);
+
+	for (size_t i = 0, n = sight_fields(s, fields); i < n; i++) {
+		buf_printf(&text, "%s%s=%.*s", i ? " " : "", fields[i].key, STR_F(fields[i].text));
+		if (fields[i].is_number)
+			buf_printf(&text, "%lld", (long long)fields[i].number);
+	}
+	snprintf(to, 512, "%.*s", STR_F(buf_str(&text)));
+	buf_release(&text);
+}
 
 static void see(void *cookie, const struct sight *s)
 {
@@ -30,6 +45,8 @@ static void see(void *cookie, const struct sight *s)
 		seen->failures += s->failed;
 		break;
 	case SIGHT_ANSWER:
+		if (s->resource == RES_POD || s->verb == VERB_PATCH_STATUS)
+			keep_fields(s, seen->fields[s->verb]);
 		if (s->verb == VERB_CREATE && s->code < 300) {
 			seen->creates++;
 			seen->took = s->took;
@@ -37,6 +54,7 @@ static void see(void *cookie, const struct sight *s)
 		}
 		break;
 	case SIGHT_RECORD:
+		keep_fields(s, seen->fields[VERB_PATCH_STATUS + 1]);
 		if (!seen->records++)
 			seen->first_phase = s->after->phase;
 		assert_true(s->before->phase != s->after->phase || s->before->running != s->after->running);
@@ -80,6 +98,10 @@ static void test_tells_of_creates_and_phases(void **state)
 	assert_int_equal(seen.failures, 0);
 	assert_true(operator_stats(s->op).adds > 0);
 	assert_int_equal(operator_stats(s->op).jobs, 1);
+	/* What has no replica names none. */
+	assert_non_null(
+		strstr(seen.fields[VERB_PATCH_STATUS], "kind=TfJob.mlkube.io namespace=ns job=j object=j code="));
+	assert_non_null(strstr(seen.fields[VERB_PATCH_STATUS + 1], "kind=TfJob.mlkube.io namespace=ns job=j phase="));
 }
 
 static void test_a_record_of_before_was_told_before(void **state)
@@ -97,6 +119,46 @@ static void test_a_record_of_before_was_told_before(void **state)
 	assert_int_equal(phases[PHASE_SUCCEEDED], 1);
 	operator_phases(s->op, STR("MXJob.mpba.fbk.eu"), phases);
 	assert_int_equal(phases[PHASE_SUCCEEDED], 0);
+}
+
+/* Lines of the log name a replica as its pod's labels do. */
+static void test_lines_of_the_log_have_the_names_of_labels(void **state)
+{
+	static const char status[] =
+		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":3,\"restarts\":3,"
+		"\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}";
+	struct script *s = *state;
+	struct pod old = { .meta = { .ns = STR("ns"),
+		                     .name = STR("old"),
+		                     .uid = STR("found"),
+		                     .rv = STR("8"),
+		                     .owner_uid = STR(UID) },
+		           .job_uid = STR(UID),
+		           .role = STR("master"),
+		           .generation = 2 };
+	struct seen seen = { 0 };
+
+	watched(s, &seen);
+	listed(s);
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &old } });
+	put_job(s, "1", status, 0);
+	status_written_if_any(s);
+	answer(s, waiting(s, VERB_DELETE, RES_POD), (struct outcome){ .code = 200 });
+	assert_string_equal(seen.fields[VERB_DELETE],
+	                    "kind=TfJob.mlkube.io namespace=ns job=j role=master index=0 generation=2 object=old "
+	                    "code=200 ms=0");
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_GONE, .resource = RES_POD, .object = { RES_POD, .pod = &old } });
+	for (int i = 0; i < 50 && !waiting(s, VERB_CREATE, RES_SERVICE); i++) {
+		s->now += SECONDS(10);
+		run_step(s);
+		status_written_if_any(s);
+	}
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "svc");
+	status_written_if_any(s);
+	server_made(s, waiting(s, VERB_CREATE, RES_POD), "pod");
+	assert_non_null(strstr(seen.fields[VERB_CREATE], " role=master index=0 generation=3 object="));
 }
 
 static void test_tells_of_failures(void **state)
@@ -224,9 +286,13 @@ static void test_what_another_leader_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCRIPT_TEST(test_tells_of_creates_and_phases), SCRIPT_TEST(test_a_record_of_before_was_told_before),
-		SCRIPT_TEST(test_tells_of_failures),           SCRIPT_TEST(test_tells_whose_a_name_is),
-		SCRIPT_TEST(test_a_standby_listens_only),      SCRIPT_TEST(test_what_another_leader_told),
+		SCRIPT_TEST(test_tells_of_creates_and_phases),
+		SCRIPT_TEST(test_a_record_of_before_was_told_before),
+		SCRIPT_TEST(test_lines_of_the_log_have_the_names_of_labels),
+		SCRIPT_TEST(test_tells_of_failures),
+		SCRIPT_TEST(test_tells_whose_a_name_is),
+		SCRIPT_TEST(test_a_standby_listens_only),
+		SCRIPT_TEST(test_what_another_leader_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

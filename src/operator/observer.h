@@ -3,6 +3,7 @@
 #ifndef OPERATOR_OBSERVER_H
 #define OPERATOR_OBSERVER_H
 
+#include "base/log.h"
 #include "cluster/cluster.h"
 #include "job/record.h"
 
@@ -34,6 +35,7 @@ struct sight {
 	enum resource resource;
 	struct str object, role; /* a child's name and role */
 	int32_t index;
+	int64_t generation; /* of a pod; -1: not known */
 	int code;
 	/* PASS, ANSWER */
 	msec took;
@@ -43,6 +45,14 @@ struct sight {
 	/* ANSWER that is none of 2xx, LEFT, TAKEN */
 	struct str message;
 };
+
+/* What stands in front of every line of the log that is about a job. */
+#define JOB_FIELDS(kind, meta) F_STR("kind", (kind)), F_STR("namespace", (meta)->ns), F_STR("job", (meta)->name)
+
+enum { SIGHT_FIELDS = 12 };
+/* The fields of a line of the log about it, by the names of the labels that pods carry; what is not known is left
+   out. Returns how many. */
+size_t sight_fields(const struct sight *s, struct log_field to[static SIGHT_FIELDS]);
 
 struct observer {
 	void (*see)(void *cookie, const struct sight *s); /* NULL: nobody looks */

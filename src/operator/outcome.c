@@ -67,7 +67,7 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 	} else if (o->code == HTTP_NOT_FOUND) {
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
 	} else if (o->code == HTTP_INVALID) {
-		log_warn(FIELDS(F_STR("job", job->key)), "its status is refused: %.*s", STR_F(o->message));
+		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is refused: %.*s", STR_F(o->message));
 		job->failed = true;
 		job->retry_after = status_refused_wait;
 	} else {
