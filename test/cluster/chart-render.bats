@@ -105,6 +105,21 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
     .resourceNames // [] | contains(["otherjobs.mlkube.io", "myjobs.example.com"]))'
 }
 
+@test "dljob knows all flags that it is given" {
+  for mode in $(modes); do
+    render "$mode" | jq -r "$pods"'[].spec.containers[] | select(.command == ["/usr/bin/dljob"]) | .args
+      | join(" ")' >lines
+    [ -s lines ]
+    while read -r args; do
+      echo "$args"
+      # shellcheck disable=SC2086 # words
+      split dljob $args --help
+      is "$status" 0
+      is "$err" ""
+    done <lines
+  done
+}
+
 @test "the operator knows all flags that it is given" {
   for mode in $(modes); do
     render "$mode" | jq -r "$pods"'[].spec.containers[] | select(.command == null) | .args | join(" ")' |
@@ -181,6 +196,7 @@ not_taken() {
   not_taken enable --set metrics.serviceMonitor.enable=true
   not_taken /namespaced/enabled --set-string namespaced.enabled=yes
   not_taken /kinds --set kinds.myjob=text
+  not_taken 'in extraKinds' --set 'kinds.myjob\.lua=text'
   not_taken /extraKinds/0 --set 'extraKinds[0].group=example.com'
   not_taken /extraKinds/0/group --set 'extraKinds[0].group=*,extraKinds[0].plural=pods'
   not_taken /extraArgs --set extraArgs=--v=2
@@ -196,7 +212,7 @@ not_taken() {
   yaml_to_json <"$chart/values.yaml" | jq -r '.[0] | [paths(type != "object" or length == 0)]
     | .[] | select(all(.[]; type == "string")) | join(".")' |
     # These are Kubernetes' own.
-    sed -E 's/^(resources|podSecurityContext|securityContext)\..*/\1/' | sort -u >values
+    sed -E 's/^((archive\.)?resources|podSecurityContext|securityContext)\..*/\1/' | sort -u >values
   [ "$(wc -l <values)" -gt 40 ]
   while read -r value; do
     jq -e --arg v "$value" 'getpath(["properties"] + ($v | split(".") | join(".properties.") | split("."))) != null' \

@@ -56,6 +56,33 @@ no_jobs() { # no_jobs NAMESPACE
   is "$(kubectl -n "$1" get dljobs -o name)" ""
 }
 
+@test "archive: what pods that are gone have written" {
+  in_node "$NODE_DIR" mkdir -p /var/lib/archive
+  kubectl get nodes -o json | jq '.items[0].metadata.labels["kubernetes.io/hostname"] as $node
+    | {apiVersion: "v1", kind: "PersistentVolume", metadata: {name: "archive"}, spec: {capacity: {storage: "10Gi"},
+      accessModes: ["ReadWriteOnce"], storageClassName: "archive", local: {path: "/var/lib/archive"},
+      nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [
+        {key: "kubernetes.io/hostname", operator: "In", values: [$node]}]}]}}}}' | kubectl apply -f -
+  helm -n dl upgrade dl-operator "$root/deploy/chart" "${values[@]}" --wait --timeout 180s \
+    --set archive.enabled=true,archive.persistence.storageClass=archive
+  # shellcheck disable=SC2016 # for the container
+  tfjob talk 1 "  policy: {cleanPods: All}" | yaml_to_json | jq '.[0]' |
+    in_containers 'echo "hello from $HOSTNAME"' >job.json
+  ended "$(create job.json)" Complete
+  eventually 60 no_pods
+  kept() {
+    kubectl -n dl exec deployment/dl-operator-archive -- /usr/bin/dljob logs --from /archive -n "$ns" talk |
+      grep '^master-0 | hello from talk-master-'
+  }
+  eventually 60 kept
+  helm -n dl upgrade dl-operator "$root/deploy/chart" --reset-values "${values[@]}" --wait --timeout 180s
+  kubectl delete persistentvolume archive
+}
+
+no_pods() {
+  is "$(kubectl -n "$ns" get pods -o name)" ""
+}
+
 @test "a rolling update while twenty jobs run: none is lost, none waits" {
   longest=99
   # A busy machine gets three tries; who waits for a lease to end (15 s) fails all of them.
