@@ -62,6 +62,9 @@ static const struct flag flags[] = {
 	{ FLAG_TEXT, "controller-config-file", AT(controller_config), "FILE",
 	  "volumes and variables for pods that ask for an accelerator" },
 
+	{ FLAG_TEXT, "gang-scheduler-name", AT(gang_scheduler), "NAME",
+	  "start a job's pods together: volcano, or a scheduler with the scheduler-plugins" },
+
 	{ FLAG_TITLE, NULL, 0, NULL, "Leader election" },
 	{ FLAG_BOOL, "leader-elect", AT(leader_elect), NULL, "several may run, one works" },
 	{ FLAG_TIME, "leader-elect-lease-duration", AT(lease_duration), "TIME", "others wait this long (15s)" },
@@ -245,6 +248,17 @@ static bool take_argument(struct operator_flags *f, int argc, char **argv, int *
 	return take(f, flag, argv[++*i], e);
 }
 
+/* As pods name their scheduler. */
+static bool is_name(struct str s)
+{
+	struct str part;
+
+	while (str_next(&s, '.', &part))
+		if (!str_is_dns_label(part, false))
+			return false;
+	return true;
+}
+
 /* What no flag alone can be blamed for. */
 static bool check(const struct operator_flags *f, struct err *e)
 {
@@ -257,6 +271,9 @@ static bool check(const struct operator_flags *f, struct err *e)
 
 	if (f->concurrency < 1 || f->concurrency > 1024)
 		return err_set(e, ERR_INVALID, "--concurrency is between 1 and 1024, not %d", f->concurrency);
+	if (f->gang_scheduler && *f->gang_scheduler && !is_name(str_c(f->gang_scheduler)))
+		return err_set(e, ERR_INVALID, "--gang-scheduler-name is the name of a scheduler, not '%s'",
+		               f->gang_scheduler);
 	if (f->leader_elect && f->cleanup_on_exit)
 		return err_set(e, ERR_INVALID,
 		               "--cleanup-on-exit and --leader-elect exclude each other: a rolling update would "

@@ -12,6 +12,7 @@ struct operator_flags {
 	bool in_cluster;
 	double qps;
 	int32_t burst, concurrency;
+	const char *gang_scheduler; /* NULL or empty: no gangs */
 	/* Kinds and their definitions. */
 	const char *kinds;
 	struct opt_list kinds_dirs;

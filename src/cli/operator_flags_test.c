@@ -63,7 +63,9 @@ static void test_values(void **state)
 	(void)state;
 	good(&f, text, sizeof(text),
 	     "--kinds-dir a --kinds-dir=b --kube-api-qps 12.5 --kube-api-burst=30 --concurrency 7 "
-	     "--install-crds=false --force-delete-after=0 --creating-duration-period 1m30s install-crds");
+	     "--install-crds=false --force-delete-after=0 --creating-duration-period 1m30s "
+	     "--gang-scheduler-name=scheduler-plugins-scheduler install-crds");
+	assert_string_equal(f.gang_scheduler, "scheduler-plugins-scheduler");
 	assert_int_equal(f.kinds_dirs.n, 2);
 	assert_string_equal(f.kinds_dirs.v[1], "b");
 	assert_true(f.qps > 12.49 && f.qps < 12.51);

@@ -33,13 +33,31 @@ bool program_news(struct program *p, const char *trouble)
 	return true;
 }
 
+static void tell_of_groups(struct program *p, int code, struct str message)
+{
+	struct buf line = BUF_INIT(8192);
+
+	if (p->op && operator_trouble(p->op, RES_GROUP, code, message, &line)) {
+		log_warn(FIELDS(F_INT("code", code)), "%.*s", STR_F(buf_str(&line)));
+		program_wake(p);
+	}
+	buf_release(&line);
+}
+
 static void on_trouble(void *cookie, enum resource resource, struct str kind, int code, struct str message)
 {
 	static const char *const names[] = {
-		[RES_JOB] = "jobs", [RES_POD] = "pods", [RES_SERVICE] = "services", [RES_NODE] = "nodes"
+		[RES_JOB] = "jobs",   [RES_POD] = "pods",        [RES_SERVICE] = "services",
+		[RES_NODE] = "nodes", [RES_GROUP] = "podgroups",
 	};
 	struct program *p = cookie;
 	char text[512];
+
+	/* Said once, for as long as it is so. */
+	if (resource == RES_GROUP && (code == 403 || code == 404)) {
+		tell_of_groups(p, code, message);
+		return;
+	}
 
 	snprintf(text, sizeof(text), "%s %.*s %d", names[resource], STR_F(kind), code);
 	if (!program_news(p, text))
@@ -122,6 +140,7 @@ static struct operator_config operator_settings(struct program *p)
 	c.plan.creating_restart_period = f->creating_restart;
 	c.plan.creating_duration = f->creating_duration;
 	c.plan.creating_failed = f->creating_failed;
+	c.plan.gang = gang_kind_of(str_c(f->gang_scheduler));
 	c.nodes = str_empty(str_c(f->ns));
 	c.requests_max = operator_flags_requests(f);
 	c.creates_max = c.requests_max;
@@ -143,6 +162,7 @@ static void serve(struct program *p)
 		return;
 	}
 	kinds_set_accelerators(p->served, p->accelerators);
+	kinds_set_gang(p->served, str_c(p->flags->gang_scheduler));
 	kinds = arena_array(&p->arena, struct kube_kind, kinds_count(p->served));
 	for (size_t i = 0; i < kinds_count(p->served); i++) {
 		const struct kind *k = kinds_at(p->served, i);
@@ -309,6 +329,13 @@ static const char *environment(void *cookie, const char *name)
 	return getenv(name);
 }
 
+static struct kube_resource groups_of(struct str scheduler)
+{
+	const struct gang_api *api = gang_api(gang_kind_of(scheduler));
+
+	return (struct kube_resource){ api->group, api->version, api->plural, true };
+}
+
 static bool connect_to(struct program *p, struct str identity, struct err *e)
 {
 	const struct operator_flags *f = p->flags;
@@ -336,6 +363,8 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .back = on_back,
 		                            .certs = on_certs,
 		                            .cookie = p };
+	if (!str_empty(str_c(f->gang_scheduler)))
+		p->options.groups = groups_of(str_c(f->gang_scheduler));
 	p->options.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));
 	p->kube = kube_new(p->loop, &p->config, &p->options, e);
 	return p->kube != NULL;

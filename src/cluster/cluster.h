@@ -9,7 +9,14 @@
 
 #include <yyjson.h>
 
-enum resource { RES_JOB, RES_POD, RES_SERVICE, RES_NODE, RES_COUNT };
+enum resource {
+	RES_JOB,
+	RES_POD,
+	RES_SERVICE,
+	RES_NODE,
+	RES_GROUP, /* PodGroups, where there is a gang scheduler */
+	RES_COUNT
+};
 
 enum verb {
 	VERB_GET,
@@ -45,7 +52,28 @@ struct object {
 	const struct pod *pod;
 	const struct service *service;
 	const struct node *node;
+	const struct group *group;
 };
+
+/* For messages. */
+static inline const char *resource_noun(enum resource r)
+{
+	static const char *const nouns[RES_COUNT] = { "job", "pod", "service", "node", "PodGroup" };
+
+	return nouns[r];
+}
+
+/* A job's child. */
+static inline const struct meta *child_meta(const struct object *o)
+{
+	return o->pod ? &o->pod->meta : o->service ? &o->service->meta : &o->group->meta;
+}
+
+/* … and the job that its label names. */
+static inline struct str child_job_uid(const struct object *o)
+{
+	return o->pod ? o->pod->job_uid : o->service ? o->service->job_uid : o->group->job_uid;
+}
 
 struct outcome {
 	uint64_t id;

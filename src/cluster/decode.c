@@ -44,6 +44,17 @@ static const struct field service_labels[] = {
 	FIELD(LABEL_INDEX, F_LABEL32, service, index),
 };
 
+static const struct field group_labels[] = {
+	FIELD(LABEL_UID, F_TEXT, group, job_uid),
+};
+
+static const struct field group_fields[] = {
+	FIELD("minMember", F_INT32, group, min_member),
+	FIELD("queue", F_TEXT, group, queue),
+	FIELD("priorityClassName", F_TEXT, group, priority_class),
+	FIELD("scheduleTimeoutSeconds", F_INT32, group, timeout),
+};
+
 static const struct field waiting_fields[] = {
 	FIELD("reason", F_CLIPPED, container, reason),
 	FIELD("message", F_CLIPPED, container, message),
@@ -267,6 +278,42 @@ bool decode_service(struct service *ret, yyjson_val *val, struct arena *a, struc
 	if (!read_meta(&ret->meta, val, a, e))
 		return false;
 	READ(ret, service_labels, json_at(val, "metadata", "labels", NULL), a);
+	return true;
+}
+
+/* Volcano says so by a condition; the latest stands last. scheduler-plugins only says it of the pods. */
+static struct str why_not(yyjson_val *status, struct arena *a)
+{
+	struct str message = STR_NONE;
+	yyjson_val *one;
+	size_t i, max;
+
+	yyjson_arr_foreach(json_get(status, "conditions"), i, max, one)
+	{
+		if (!is_true(one))
+			continue;
+		if (str_eqc(json_str(json_get(one, "type")), "Unschedulable"))
+			message = json_str(json_get(one, "message"));
+		else if (str_eqc(json_str(json_get(one, "type")), "Scheduled"))
+			message = STR_NONE;
+	}
+	return keep(clip(message), a);
+}
+
+bool decode_group(struct group *ret, yyjson_val *val, struct arena *a, struct err *e)
+{
+	yyjson_val *spec = json_get(val, "spec"), *status = json_get(val, "status");
+
+	*ret = (struct group){ .timeout = -1 };
+	if (!read_meta(&ret->meta, val, a, e))
+		return false;
+	READ(ret, group_labels, json_at(val, "metadata", "labels", NULL), a);
+	READ(ret, group_fields, spec, a);
+	ret->needs = needs_of_list(json_get(spec, "minResources"), a);
+	for (size_t i = 0; i < ret->needs.n; i++)
+		ret->needs.v[i].name = arena_str(a, ret->needs.v[i].name);
+	ret->phase = keep(clip(json_str(json_get(status, "phase"))), a);
+	ret->message = why_not(status, a);
 	return true;
 }
 

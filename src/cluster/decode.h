@@ -13,6 +13,7 @@ enum { DECODE_TEXT_MAX = 512 }; /* messages and reasons are clipped to so many b
    missing. */
 bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e);
 bool decode_service(struct service *ret, yyjson_val *val, struct arena *a, struct err *e);
+bool decode_group(struct group *ret, yyjson_val *val, struct arena *a, struct err *e);
 bool decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err *e);
 /* KIND: the kind's id; not copied. RET's root is VAL, which must be at most JSON_MAX_DEPTH deep (shallow.h). */
 bool decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e);

@@ -276,6 +276,51 @@ static void test_service(void **state)
 	assert_int_equal(s.index, 3);
 }
 
+static struct group group_of(const char *text)
+{
+	CLEANUP(json_docp) yyjson_doc *doc = text ? json_parse(str_c(text), NULL) : sample("group");
+	struct group g;
+
+	assert_true(decode_group(&g, yyjson_doc_get_root(doc), &arena, NULL));
+	return g;
+}
+
+static void test_group(void **state)
+{
+#define GROUP(rest) "{\"metadata\":{\"name\":\"g\"}" rest "}"
+	struct group g = group_of(NULL);
+
+	(void)state;
+	same(g.meta.name, "mnist");
+	same(g.meta.owner_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	same(g.meta.owner, "TfJob/mnist");
+	same(g.job_uid, "2b1f7c52-0000-4000-8000-3f0c5c1e9d01");
+	assert_int_equal(g.min_member, 4);
+	same(g.queue, "team-a");
+	same(g.priority_class, "high");
+	assert_int_equal(g.timeout, 30);
+	same(g.phase, "Pending");
+	same(g.message, "4/4 tasks in gang unschedulable");
+	assert_int_equal(g.needs.n, 3);
+	same(g.needs.v[0].name, "cpu");
+	assert_int_equal(g.needs.v[0].amount.milli, 500);
+	assert_int_equal(g.needs.v[1].amount.whole, 1 << 30);
+	same(g.needs.v[2].name, "nvidia.com/gpu");
+
+	g = group_of(GROUP(""));
+	assert_int_equal(g.timeout, -1);
+	assert_int_equal(g.needs.n, 0);
+	same(g.phase, "");
+	/* It was, and is not any more. */
+	g = group_of(
+		GROUP(",\"status\":{\"conditions\":[{\"type\":\"Unschedulable\",\"status\":\"True\",\"message\":\"m\"},"
+	              "{\"type\":\"Scheduled\",\"status\":\"True\"}]}"));
+	same(g.message, "");
+	g = group_of(GROUP(",\"status\":{\"conditions\":[{\"type\":\"Unschedulable\",\"status\":\"False\","
+	                   "\"message\":\"m\"}]}"));
+	same(g.message, "");
+}
+
 static struct node node_of(const char *text)
 {
 	CLEANUP(json_docp) yyjson_doc *doc = text ? json_parse(str_c(text), NULL) : sample("node");
@@ -362,6 +407,7 @@ static void decode_all(yyjson_val *val)
 	struct outcome o = { 0 };
 	struct job_object job;
 	struct service service;
+	struct group group;
 	struct node node;
 	struct pod pod;
 
@@ -373,6 +419,7 @@ static void decode_all(yyjson_val *val)
 	}
 	decode_service(&service, val, &arena, NULL);
 	decode_node(&node, val, &arena, NULL);
+	decode_group(&group, val, &arena, NULL);
 	decode_job(&job, val, STR("K"), &arena, NULL);
 	decode_status(&o, val);
 }
@@ -434,7 +481,7 @@ static void try_others(yyjson_val *sample_root, const char *other)
 /* Every value of the samples in turn becomes something else. */
 static void test_wrong_types(void **state)
 {
-	static const char *const samples[] = { "pod", "service", "node", "status" };
+	static const char *const samples[] = { "pod", "service", "node", "group", "status" };
 	static const char *const others[] = { "null",
 		                              "true",
 		                              "-1",
@@ -477,6 +524,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_clipped, teardown),
 		cmocka_unit_test_teardown(test_no_objects, teardown),
 		cmocka_unit_test_teardown(test_service, teardown),
+		cmocka_unit_test_teardown(test_group, teardown),
 		cmocka_unit_test_teardown(test_node, teardown),
 		cmocka_unit_test_teardown(test_job, teardown),
 		cmocka_unit_test_teardown(test_status, teardown),

@@ -92,6 +92,7 @@ bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resou
 	struct pod *pod;
 	struct service *service;
 	struct node *node;
+	struct group *group;
 
 	*ret = (struct object){ .resource = resource };
 	switch (resource) {
@@ -107,6 +108,9 @@ bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resou
 	case RES_NODE:
 		ret->node = node = arena_new(&b->arena, struct node);
 		return decode_node(node, val, &b->arena, e);
+	case RES_GROUP:
+		ret->group = group = arena_new(&b->arena, struct group);
+		return decode_group(group, val, &b->arena, e);
 	case RES_COUNT:
 		break;
 	}

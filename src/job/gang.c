@@ -3,6 +3,24 @@
 #include "base/json.h"
 #include "job/pod_needs.h"
 
+enum gang_kind gang_kind_of(struct str scheduler)
+{
+	if (!scheduler.n)
+		return GANG_NONE;
+	return str_eqc(scheduler, "volcano") ? GANG_VOLCANO : GANG_PLUGINS;
+}
+
+const struct gang_api *gang_api(enum gang_kind k)
+{
+	static const struct gang_api volcano = { STR_INIT("Volcano"), STR_INIT("scheduling.volcano.sh"),
+		                                 STR_INIT("v1beta1"), STR_INIT("podgroups") },
+				     plugins = { STR_INIT("scheduler-plugins"), STR_INIT("scheduling.x-k8s.io"),
+		                                 STR_INIT("v1alpha1"), STR_INIT("podgroups") };
+
+	ASSERT(k != GANG_NONE);
+	return k == GANG_VOLCANO ? &volcano : &plugins;
+}
+
 /* So many of a role must be there for it to run. */
 static int32_t least(const struct role *role)
 {

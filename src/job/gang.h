@@ -5,6 +5,19 @@
 #include "base/needs.h"
 #include "job/job.h"
 
+/* Whose PodGroups they are. */
+enum gang_kind { GANG_NONE, GANG_VOLCANO, GANG_PLUGINS };
+
+struct gang_api {
+	struct str title; /* for messages */
+	struct str group, version, plural;
+};
+
+/* By the name of the scheduler: volcano, or any other with the plugin; empty: none. */
+enum gang_kind gang_kind_of(struct str scheduler);
+/* Not for NONE. */
+const struct gang_api *gang_api(enum gang_kind k);
+
 struct gang {
 	int32_t members;
 	struct needs needs;

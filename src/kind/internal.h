@@ -31,6 +31,7 @@ struct kinds {
 	VEC(struct kind_file *) files;
 	uint64_t serial;                         /* of the last job that was read */
 	const struct accelerators *accelerators; /* NULL: none */
+	struct str gang_scheduler;               /* empty: there are no gangs */
 };
 
 /* What of a role's pods is the same for all of them, prepared at the first. */
@@ -52,6 +53,7 @@ struct kind_job {
 	bool building;            /* a pod, and not only looking at one */
 	struct text_cache *cache; /* made when a pod has long texts */
 	struct buf pod_name, service_name;
+	struct str group_name; /* made at its first use */
 };
 
 static inline const struct kind_file *kind_file_of(const struct kind *k)
@@ -120,6 +122,8 @@ static inline bool kind_wants_env(const struct role *role, const struct template
 void kind_put_owner(const struct kind_job *kj, struct buf *out);
 /* "key":"value" */
 void kind_put_label(struct buf *out, bool *first, struct str key, struct str value);
+/* Those of our own labels that say which job it is of. */
+void kind_put_job_labels(const struct kind_job *kj, struct buf *out, bool *first);
 /* All of our own labels. */
 void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
                          struct buf *out, bool *first);

@@ -11,6 +11,7 @@
 #include "job/job.h"
 #include "job/record.h"
 
+struct group;
 struct kinds; /* a set of loaded kinds; one Lua state, not for several threads */
 
 struct kind {
@@ -51,6 +52,9 @@ bool kinds_load_builtin(struct kinds *k, struct err *e);
 struct accelerators;
 void kinds_set_accelerators(struct kinds *k, const struct accelerators *a);
 
+/* The pods that count of all jobs form gangs for that scheduler (job/gang.h); before the first job is read. */
+void kinds_set_gang(struct kinds *k, struct str scheduler);
+
 size_t kinds_count(const struct kinds *k);
 /* In the order of loading. */
 const struct kind *kinds_at(const struct kinds *k, size_t i);
@@ -73,6 +77,12 @@ const struct job *kind_job(const struct kind_job *kj);
 bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generation, int32_t restarts,
 	      struct buf *out, struct err *e);
 bool kind_service(struct kind_job *kj, size_t role, int32_t index, struct buf *out, struct err *e);
+
+/* With kinds_set_gang(): the job's PodGroup as JSON, and the merge patch that makes HAVE so, appended to OUT. */
+bool kind_group(struct kind_job *kj, struct buf *out, struct err *e);
+bool kind_group_patch(struct kind_job *kj, const struct group *have, struct buf *out, struct err *e);
+/* Its name; lives as long as the job. */
+struct str kind_group_name(struct kind_job *kj);
 
 struct kind_names {
 	struct str pod, service; /* valid until the next call with this kind_job; service may be empty */

@@ -57,6 +57,11 @@ void kinds_set_accelerators(struct kinds *k, const struct accelerators *a)
 	k->accelerators = a && accelerators_count(a) ? a : NULL;
 }
 
+void kinds_set_gang(struct kinds *k, struct str scheduler)
+{
+	k->gang_scheduler = arena_str(&k->arena, scheduler);
+}
+
 size_t kinds_count(const struct kinds *k)
 {
 	return k->files.n;

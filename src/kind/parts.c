@@ -1,5 +1,7 @@
 #include "kind/parts.h"
 
+#include "kind/gang.h"
+
 struct cutter {
 	struct kind_job *kj;
 	size_t role;
@@ -175,12 +177,25 @@ static bool has_label(const struct fixed_label *v, size_t n, struct str key)
 	return false;
 }
 
+/* Whether this role's pods belong to the gang. */
+static bool in_gang(const struct cutter *c, enum gang_kind kind)
+{
+	return kind_gang(c->kj) == kind && !c->kj->job->roles[c->role].aux;
+}
+
 static void cut_labels(struct cutter *c, yyjson_val *template_labels)
 {
 	yyjson_val *sources[2] = { template_labels, NULL };
 	VEC(struct fixed_label) labels = { 0 };
 	yyjson_val *k;
 
+	/* The first of a key counts. */
+	if (in_gang(c, GANG_PLUGINS)) {
+		bool first = true;
+
+		kind_put_label(&c->b, &first, STR(LABEL_POD_GROUP), kind_group_name(c->kj));
+		*vec_push(&c->kj->arena, &labels) = (struct fixed_label){ STR(LABEL_POD_GROUP), take_text(c) };
+	}
 	if (c->kj->file->job_labels)
 		sources[1] = json_at(c->kj->object, "metadata", "labels", NULL);
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
@@ -199,17 +214,48 @@ static void cut_labels(struct cutter *c, yyjson_val *template_labels)
 	c->ret->n_labels = labels.n;
 }
 
+/* The user's, and those by which Volcano knows the gang. */
+static void put_annotations(struct cutter *c, yyjson_val *theirs)
+{
+	static const struct str ours[] = { STR_INIT(ANNOTATION_GROUP), STR_INIT(ANNOTATION_TASK) };
+	yyjson_obj_iter it = yyjson_obj_iter_with(theirs);
+	bool first = true;
+	yyjson_val *k;
+
+	buf_put(&c->b, STR(",\"annotations\":{"));
+	while ((k = yyjson_obj_iter_next(&it)))
+		if (!str_eq(json_str(k), ours[0]) && !str_eq(json_str(k), ours[1]))
+			put_field(&c->b, &first, json_str(k), yyjson_obj_iter_get_val(k));
+	kind_put_label(&c->b, &first, ours[0], kind_group_name(c->kj));
+	kind_put_label(&c->b, &first, ours[1], c->kj->job->roles[c->role].name);
+	buf_putc(&c->b, '}');
+}
+
 static void cut_meta(struct cutter *c, yyjson_val *meta)
 {
-	static const char *const kept[] = { "annotations", "finalizers" };
+	yyjson_val *annotations = json_get(meta, "annotations"), *finalizers = json_get(meta, "finalizers");
 	bool first = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		if (is_set(json_get(meta, kept[i])))
-			put_field(&c->b, &first, str_c(kept[i]), json_get(meta, kept[i]));
+	if (in_gang(c, GANG_VOLCANO))
+		put_annotations(c, annotations);
+	else if (is_set(annotations))
+		put_field(&c->b, &first, STR("annotations"), annotations);
+	if (is_set(finalizers))
+		put_field(&c->b, &first, STR("finalizers"), finalizers);
 	kind_put_owner(c->kj, &c->b);
 	buf_putc(&c->b, '}');
 	c->ret->meta = take_text(c);
+}
+
+/* The gang's scheduler, where nobody chose another. */
+static void choose_scheduler(struct cutter *c)
+{
+	struct str ours = c->kj->kinds->gang_scheduler, *chosen = &c->ret->scheduler;
+
+	if (!ours.n || c->kj->job->roles[c->role].aux || (chosen->n && !str_eqc(*chosen, "\"\"")))
+		return;
+	buf_json_str(&c->b, ours);
+	*chosen = take_text(c);
 }
 
 const struct pod_parts *pod_parts_of(struct kind_job *kj, size_t role, struct err *e)
@@ -227,6 +273,7 @@ const struct pod_parts *pod_parts_of(struct kind_job *kj, size_t role, struct er
 	if (kj->accelerators)
 		accelerated = accelerators_apply(kj->accelerators, spec);
 	ok = cut_spec(&c, accelerated ? yyjson_doc_get_root(accelerated) : spec);
+	choose_scheduler(&c);
 	if (ok && c.b.overflow)
 		ok = err_set(e, ERR_LIMIT, "a pod of more than %d bytes", POD_MAX);
 	buf_release(&c.b);

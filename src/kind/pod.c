@@ -11,12 +11,17 @@ void kind_put_label(struct buf *out, bool *first, struct str key, struct str val
 	buf_json_str(out, value);
 }
 
-void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
-                         struct buf *out, bool *first)
+void kind_put_job_labels(const struct kind_job *kj, struct buf *out, bool *first)
 {
 	kind_put_label(out, first, STR(LABEL_UID), kj->job->uid);
 	kind_put_label(out, first, STR(LABEL_KIND), kj->job->kind);
 	kind_put_label(out, first, STR(LABEL_JOB), kj->job->name);
+}
+
+void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int32_t index, int64_t generation,
+                         struct buf *out, bool *first)
+{
+	kind_put_job_labels(kj, out, first);
 	kind_put_label(out, first, STR(LABEL_ROLE), role->name);
 	buf_printf(out, ",\"" LABEL_INDEX "\":\"%d\",\"" LABEL_GENERATION "\":\"%lld\"", index, (long long)generation);
 }

@@ -2,7 +2,7 @@
    the children's names and variables. */
 #include "base/yaml.h"
 #include "job/decode.h"
-#include "kind/internal.h"
+#include "kind/gang.h"
 #include "kind/path.h"
 
 enum { SCHEMA_FIELDS_TOP = 5 };
@@ -310,6 +310,7 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	put_first(&found, &kj->job->problems);
 	kj->parts = arena_array(&kj->arena, struct pod_parts *, kj->job->n_roles + 1);
 	kind_push_job(kj);
+	kind_warn_schedulers(kj);
 	return kind_check_children(kj, e);
 }
 

@@ -264,6 +264,8 @@ static void submit(struct cluster *cluster, const struct request *r)
 	copy_request(c, r);
 	if (r->resource == RES_JOB)
 		kind = kind_resource(k, r->kind);
+	else if (r->resource == RES_GROUP)
+		kind = &k->options.groups;
 	if (r->resource == RES_JOB && !kind)
 		err_set(&e, ERR_INVALID, "kind %.*s is not served", STR_F(r->kind));
 	else
@@ -296,8 +298,17 @@ void kube_raw(struct kube *k, const struct kube_raw *r)
 	hand_over(c);
 }
 
+static struct kube_resource where_of(const struct kube *k, enum resource resource, const struct kube_kind *kind)
+{
+	if (resource == RES_GROUP)
+		return k->options.groups;
+	return kind ? kind->resource : *kube_builtin_resource(resource);
+}
+
 static void add_feed(struct kube *k, enum resource resource, const struct kube_kind *kind)
 {
+	/* Of what we make ourselves only that is of interest. */
+	bool ours = resource == RES_POD || resource == RES_SERVICE || resource == RES_GROUP;
 	struct feed_config c = {
 		.loop = k->loop,
 		.pool = k->watch_pool,
@@ -306,9 +317,9 @@ static void add_feed(struct kube *k, enum resource resource, const struct kube_k
 		.inbox = &k->inbox,
 		.resource = resource,
 		.kind = kind ? kind->id : STR_NONE,
-		.where = kind ? kind->resource : *kube_builtin_resource(resource),
+		.where = where_of(k, resource, kind),
 		.ns = resource == RES_NODE ? STR_NONE : k->options.ns,
-		.label_selector = resource == RES_POD || resource == RES_SERVICE ? STR(LABEL_UID) : STR_NONE,
+		.label_selector = ours ? STR(LABEL_UID) : STR_NONE,
 		.wake = k->options.wake,
 		.trouble = k->options.trouble,
 		.asked = k->options.asked,
@@ -362,6 +373,8 @@ struct kube *kube_new(struct loop *l, const struct kube_config *c, const struct 
 	add_feed(k, RES_SERVICE, NULL);
 	if (o->nodes)
 		add_feed(k, RES_NODE, NULL);
+	if (!str_empty(o->groups.plural))
+		add_feed(k, RES_GROUP, NULL);
 	return k;
 }
 

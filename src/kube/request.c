@@ -10,7 +10,7 @@ static const struct kube_resource builtin[RES_COUNT] = {
 
 const struct kube_resource *kube_builtin_resource(enum resource r)
 {
-	ASSERT(r > RES_JOB && r < RES_COUNT);
+	ASSERT(r > RES_JOB && r < RES_GROUP);
 	return &builtin[r];
 }
 
@@ -106,7 +106,8 @@ static const struct {
 bool kube_wire_request(struct kube_wire *ret, const struct request *r, const struct kube_resource *kind,
                        struct arena *a, struct err *e)
 {
-	const struct kube_resource *where = r->resource == RES_JOB ? kind : kube_builtin_resource(r->resource);
+	bool given = r->resource == RES_JOB || r->resource == RES_GROUP;
+	const struct kube_resource *where = given ? kind : kube_builtin_resource(r->resource);
 	struct buf path = BUF_INIT(PATH_MAX_BYTES);
 
 	ASSERT(where && (size_t)r->verb < ARRAY_LEN(verbs));

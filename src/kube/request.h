@@ -12,7 +12,7 @@ struct kube_resource {
 	bool namespaced;
 };
 
-/* The resources that every cluster has; RES_JOB is not among them: each kind has its own. */
+/* The resources that every cluster has: pods, services and nodes. */
 const struct kube_resource *kube_builtin_resource(enum resource r);
 
 /* What goes on the wire for one request of cluster.h; the strings live in A or belong to the request. */
@@ -20,7 +20,7 @@ struct kube_wire {
 	enum http_method method;
 	struct str path, body, content_type;
 };
-/* KIND: the kind's resource for RES_JOB. False, with *E, for a name that cannot stand in a path (empty,
+/* KIND: the resource, for RES_JOB and RES_GROUP. False, with *E, for a name that cannot stand in a path (empty,
    "..", with a slash …): the server would take it for another resource. */
 bool kube_wire_request(struct kube_wire *ret, const struct request *r, const struct kube_resource *kind,
                        struct arena *a, struct err *e);

@@ -48,6 +48,11 @@ static void test_verbs(void **state)
 		  "/api/v1/namespaces/ns/pods/a",
 		  "{}",
 		  MERGE },
+		{ { .verb = VERB_PATCH, .resource = RES_GROUP, NAMED, .body = STR_INIT("{}") },
+		  HTTP_PATCH,
+		  "/apis/mlkube.io/v1beta1/namespaces/ns/tfjobs/a", /* as it was told */
+		  "{}",
+		  MERGE },
 		{ { .verb = VERB_PATCH_STATUS, .resource = RES_JOB, NAMED, .body = STR_INIT("{\"status\":{}}") },
 		  HTTP_PATCH,
 		  "/apis/mlkube.io/v1beta1/namespaces/ns/tfjobs/a/status",

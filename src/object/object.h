@@ -4,6 +4,7 @@
 #define OBJECT_OBJECT_H
 
 #include "base/clock.h"
+#include "base/needs.h"
 #include "base/str.h"
 #include "object/labels.h"
 
@@ -53,6 +54,18 @@ struct service {
 	struct meta meta;
 	struct str job_uid, role;
 	int32_t index;
+};
+
+/* A PodGroup, of Volcano or of scheduler-plugins: pods that a gang scheduler starts together. */
+struct group {
+	struct meta meta;
+	struct str job_uid; /* from our label */
+	int32_t min_member;
+	struct needs needs; /* minResources */
+	struct str queue, priority_class;
+	int32_t timeout;    /* scheduleTimeoutSeconds; -1: none */
+	struct str phase;   /* Pending, Inqueue, Running …; empty: the scheduler has not seen it */
+	struct str message; /* why it cannot be scheduled */
 };
 
 struct node {

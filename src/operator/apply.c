@@ -90,7 +90,10 @@ static void carry_out(struct op *op, struct cached_job *job, const struct action
 		return;
 	case ACT_DELETE_POD:
 	case ACT_DELETE_SERVICE:
-		p.resource = a->type == ACT_DELETE_POD ? RES_POD : RES_SERVICE;
+	case ACT_DELETE_GROUP:
+		p.resource = a->type == ACT_DELETE_POD       ? RES_POD
+		             : a->type == ACT_DELETE_SERVICE ? RES_SERVICE
+		                                             : RES_GROUP;
 		p.ns = a->target->ns;
 		p.name = a->target->name;
 		p.uid = a->target->uid;
@@ -107,6 +110,8 @@ static void carry_out(struct op *op, struct cached_job *job, const struct action
 		return;
 	case ACT_CREATE_SERVICE:
 	case ACT_CREATE_POD:
+	case ACT_CREATE_GROUP:
+	case ACT_PATCH_GROUP:
 	case ACT_COUNT:
 		break;
 	}
@@ -116,6 +121,15 @@ static void carry_out(struct op *op, struct cached_job *job, const struct action
 static bool is_create(enum action_type t)
 {
 	return t == ACT_CREATE_POD || t == ACT_CREATE_SERVICE;
+}
+
+static const struct action *first_of(const struct plan *plan, enum action_type stage)
+{
+	size_t i = 0;
+
+	while (plan->actions[i].type != stage)
+		i++;
+	return &plan->actions[i];
 }
 
 /* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
@@ -130,6 +144,8 @@ static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 		return false;
 	if (is_create(stage))
 		return creates_begin(op, job, plan, stage);
+	if (stage == ACT_CREATE_GROUP || stage == ACT_PATCH_GROUP)
+		return groups_write(op, job, first_of(plan, stage));
 	for (size_t i = 0; i < plan->n_actions && sent < op->config.requests_max; i++) {
 		if (plan->actions[i].type != stage)
 			continue;
@@ -171,9 +187,11 @@ void apply_adopt(struct op *op, const struct pending *p, const struct meta *foun
 	json_mut_put(doc, labels, STR(LABEL_UID), json_mut_str(doc, p->job->meta.uid));
 	json_mut_put(doc, labels, STR(LABEL_KIND), json_mut_str(doc, p->job->kind));
 	json_mut_put(doc, labels, STR(LABEL_JOB), json_mut_str(doc, p->job->meta.name));
-	json_mut_put(doc, labels, STR(LABEL_ROLE), json_mut_str(doc, p->role));
-	snprintf(number, sizeof(number), "%d", p->index);
-	json_mut_put(doc, labels, STR(LABEL_INDEX), json_mut_str(doc, str_c(number)));
+	if (p->resource != RES_GROUP) {
+		json_mut_put(doc, labels, STR(LABEL_ROLE), json_mut_str(doc, p->role));
+		snprintf(number, sizeof(number), "%d", p->index);
+		json_mut_put(doc, labels, STR(LABEL_INDEX), json_mut_str(doc, str_c(number)));
+	}
 	if (p->resource == RES_POD) {
 		snprintf(number, sizeof(number), "%lld", (long long)p->generation);
 		json_mut_put(doc, labels, STR(LABEL_GENERATION), json_mut_str(doc, str_c(number)));

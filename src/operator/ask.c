@@ -24,15 +24,18 @@ bool ask_doubted(struct op *op, struct cached_job *job, const struct children *c
 		send_get_child(op, &ask);
 		asked = true;
 	}
-	for (const struct cached_service *s = ch ? ch->services : NULL; s; s = s->next) {
-		const struct service *svc = s->service;
-		struct pending ask = { .job = job, .resource = RES_SERVICE, .role = svc->role, .index = svc->index };
+	for (const struct cached_child *s = ch ? ch->others : NULL; s; s = s->next) {
+		const struct meta *m = cached_child_meta(s);
+		struct pending ask = {
+			.job = job, .resource = s->resource, .ns = m->ns, .name = m->name, .uid = m->uid
+		};
 
 		if (!s->versions.unsure)
 			continue;
-		ask.ns = svc->meta.ns;
-		ask.name = svc->meta.name;
-		ask.uid = svc->meta.uid;
+		if (s->resource == RES_SERVICE) {
+			ask.role = s->service->role;
+			ask.index = s->service->index;
+		}
 		send_get_child(op, &ask);
 		asked = true;
 	}

@@ -321,7 +321,8 @@ static void put(struct cache *c, const struct object *o, enum origin from)
 		children_put_pod(c, o->pod, from);
 		break;
 	case RES_SERVICE:
-		children_put_service(c, o->service, from);
+	case RES_GROUP:
+		children_put_other(c, o, from);
 		break;
 	case RES_NODE:
 		put_node(c, o->node);
@@ -348,7 +349,8 @@ static void gone(struct cache *c, const struct object *o)
 		children_pod_gone(c, o->pod);
 		break;
 	case RES_SERVICE:
-		children_service_gone(c, o->service);
+	case RES_GROUP:
+		children_other_gone(c, o);
 		break;
 	case RES_NODE:
 		/* Whether it is really gone the plan wants to hear from a GET. */
@@ -378,7 +380,8 @@ static void listed(struct cache *c, enum resource r, struct str kind)
 		children_sweep_pods(c);
 		break;
 	case RES_SERVICE:
-		children_sweep_services(c);
+	case RES_GROUP:
+		children_sweep_others(c, r);
 		break;
 	case RES_NODE:
 		sweep_nodes(c, false);
@@ -423,17 +426,15 @@ void cache_event(struct cache *c, const struct cluster_event *ev)
 
 void cache_answer(struct cache *c, const struct object *o, uint64_t sent)
 {
-	if (o->resource == RES_POD)
-		found_again(c, o->pod->meta.uid, sent);
-	if (o->resource == RES_SERVICE)
-		found_again(c, o->service->meta.uid, sent);
+	if (o->pod || o->service || o->group)
+		found_again(c, child_meta(o)->uid, sent);
 	put(c, o, FROM_ANSWER);
 }
 
 void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid)
 {
 	struct cached_pod *pod;
-	struct cached_service *service;
+	struct cached_child *child;
 	struct cached_job *job;
 
 	switch (resource) {
@@ -448,9 +449,10 @@ void cache_missing(struct cache *c, enum resource resource, struct str ns, struc
 			children_bury_pod(c, pod);
 		break;
 	case RES_SERVICE:
-		service = cache_service(c, ns, name);
-		if (service && str_eq(service->service->meta.uid, uid))
-			children_drop_service(c, service);
+	case RES_GROUP:
+		child = cache_child(c, resource, ns, name);
+		if (child && str_eq(cached_child_meta(child)->uid, uid))
+			children_drop_other(c, child);
 		break;
 	case RES_NODE:
 	case RES_COUNT:
@@ -462,8 +464,8 @@ void cache_deleting(struct cache *c, enum resource resource, struct str ns, stru
                     bool force)
 {
 	struct cached_pod *pod = resource == RES_POD ? cache_pod(c, ns, name) : NULL;
-	struct cached_service *service = resource == RES_SERVICE ? cache_service(c, ns, name) : NULL;
-	struct meta *m = pod ? &pod->pod->meta : service ? &service->service->meta : NULL;
+	struct cached_child *child = resource == RES_POD ? NULL : cache_child(c, resource, ns, name);
+	struct meta *m = pod ? &pod->pod->meta : child ? cached_child_meta(child) : NULL;
 
 	/* What the server says of it comes with the next event; this is about what it will be. */
 	if (m && str_eq(m->uid, uid) && (force || !m->deleted)) {
@@ -479,7 +481,7 @@ static bool all_listed(const struct cache *c)
 	return all && all->synced;
 }
 
-bool cache_ready(const struct cache *c, size_t kinds, bool nodes)
+bool cache_ready(const struct cache *c, size_t kinds, bool nodes, bool groups)
 {
 	size_t listed = 0;
 	bool jobs;
@@ -488,7 +490,8 @@ bool cache_ready(const struct cache *c, size_t kinds, bool nodes)
 	for (size_t at = 0; map_next(&c->job_lists, &at, NULL, &value);)
 		listed += ((const struct job_list *)value)->synced && ((const struct job_list *)value)->kind[0];
 	jobs = (kinds && listed >= kinds) || all_listed(c);
-	return jobs && c->synced[RES_POD] && c->synced[RES_SERVICE] && (!nodes || c->synced[RES_NODE]);
+	return jobs && c->synced[RES_POD] && c->synced[RES_SERVICE] && (!nodes || c->synced[RES_NODE]) &&
+	       (!groups || c->synced[RES_GROUP]);
 }
 
 void cache_release(struct cache *c)

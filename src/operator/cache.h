@@ -38,20 +38,25 @@ struct cached_pod {
 	struct cached_pod *prev, *next;
 };
 
-struct cached_service {
+/* Of a child that has no last state worth keeping: a service or a PodGroup. */
+struct cached_child {
 	struct str key;
-	struct service *service;
+	enum resource resource;
+	union {
+		struct service *service;
+		struct group *group;
+	};
 	struct versions versions;
 	struct children *children;
-	struct cached_service *prev, *next;
+	struct cached_child *prev, *next;
 };
 
 /* All that carries one job's UID. */
 struct children {
 	struct str uid;
 	struct cached_pod *pods;
-	struct cached_service *services;
-	size_t n_pods, n_services;
+	struct cached_child *others;
+	size_t n_pods, n_others;
 };
 
 /* A child that the plan wants. */
@@ -105,6 +110,7 @@ struct cached_job {
 	msec retry_after;
 	struct refusal refusal, aux_refusal;
 	char *refusal_text, *aux_refusal_text;
+	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
 	msec status_written;
 	bool delete_sent; /* we asked for its end */
 
@@ -136,8 +142,8 @@ struct job_list {
 struct cache {
 	struct map jobs; /* by key */
 	struct map jobs_by_uid;
-	struct map pods, services; /* by key */
-	struct map children;       /* by job UID */
+	struct map pods, services, groups; /* by key */
+	struct map children;               /* by job UID */
 	struct map nodes;
 	size_t nodes_missed;
 	struct fleet fleet; /* NODES, counted */
@@ -169,11 +175,14 @@ void cache_deleting(struct cache *c, enum resource resource, struct str ns, stru
                     bool force);
 void cache_node_missing(struct cache *c, struct str name);
 
-/* Has everything been listed once: the jobs of all kinds, pods, services, and nodes if they matter? */
-bool cache_ready(const struct cache *c, size_t kinds, bool nodes);
+/* Has everything been listed once: the jobs of all kinds, pods, services, and nodes and PodGroups if they matter? */
+bool cache_ready(const struct cache *c, size_t kinds, bool nodes, bool groups);
 struct children *cache_children(const struct cache *c, struct str uid);
 struct cached_pod *cache_pod(const struct cache *c, struct str ns, struct str name);
-struct cached_service *cache_service(const struct cache *c, struct str ns, struct str name);
+/* A service or a PodGroup. */
+struct cached_child *cache_child(const struct cache *c, enum resource r, struct str ns, struct str name);
+/* What is known of it; the pointer to change it by. */
+struct meta *cached_child_meta(const struct cached_child *ch);
 struct cached_job *cache_job(const struct cache *c, struct str kind, struct str ns, struct str name);
 const struct fleet *cache_fleet(struct cache *c);
 

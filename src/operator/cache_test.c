@@ -350,10 +350,10 @@ static void test_lists_that_overlap(void **state)
 	list(f, EVENT_SYNCED, RES_JOB, "");
 	assert_null(cache_job(&f->cache, STR("K"), STR("ns"), STR("one")));
 	assert_non_null(cache_job(&f->cache, STR("L"), STR("ns"), STR("two")));
-	assert_false(cache_ready(&f->cache, 9, false));
+	assert_false(cache_ready(&f->cache, 9, false, false));
 	list(f, EVENT_SYNCED, RES_POD, "");
 	list(f, EVENT_SYNCED, RES_SERVICE, "");
-	assert_true(cache_ready(&f->cache, 9, false));
+	assert_true(cache_ready(&f->cache, 9, false, false));
 }
 
 static void test_ready(void **state)
@@ -364,13 +364,16 @@ static void test_ready(void **state)
 	list(f, EVENT_SYNCED, RES_SERVICE, "");
 	list(f, EVENT_SYNCED, RES_JOB, "K");
 	list(f, EVENT_SYNCED, RES_JOB, "K");
-	assert_false(cache_ready(&f->cache, 2, false));
+	assert_false(cache_ready(&f->cache, 2, false, false));
 	list(f, EVENT_SYNCED, RES_JOB, "L");
-	assert_true(cache_ready(&f->cache, 2, false));
-	assert_false(cache_ready(&f->cache, 2, true));
+	assert_true(cache_ready(&f->cache, 2, false, false));
+	assert_false(cache_ready(&f->cache, 2, true, false));
 	list(f, EVENT_SYNCED, RES_NODE, "");
-	assert_true(cache_ready(&f->cache, 2, true));
-	assert_false(cache_ready(&f->cache, 3, true));
+	assert_true(cache_ready(&f->cache, 2, true, false));
+	assert_false(cache_ready(&f->cache, 3, true, false));
+	assert_false(cache_ready(&f->cache, 2, true, true));
+	list(f, EVENT_SYNCED, RES_GROUP, "");
+	assert_true(cache_ready(&f->cache, 2, true, true));
 }
 
 static void test_services(void **state)
@@ -383,21 +386,21 @@ static void test_services(void **state)
 
 	job_event(f, EVENT_PUT, "K", "one", "j", "10");
 	cache_event(&f->cache, &ev);
-	assert_int_equal(cache_children(&f->cache, STR("j"))->n_services, 1);
+	assert_int_equal(cache_children(&f->cache, STR("j"))->n_others, 1);
 	/* Our own delete is believed; what else denies a service is not, at first. */
 	ev.type = EVENT_GONE;
 	cache_event(&f->cache, &ev);
-	assert_true(cache_service(&f->cache, STR("ns"), STR("s"))->versions.unsure);
+	assert_true(cache_child(&f->cache, RES_SERVICE, STR("ns"), STR("s"))->versions.unsure);
 	cache_deleting(&f->cache, RES_SERVICE, STR("ns"), STR("s"), STR("u"), 1000, false);
 	cache_event(&f->cache, &ev);
-	assert_null(cache_service(&f->cache, STR("ns"), STR("s")));
+	assert_null(cache_child(&f->cache, RES_SERVICE, STR("ns"), STR("s")));
 	ev.type = EVENT_PUT;
 	cache_event(&f->cache, &ev);
-	assert_null(cache_service(&f->cache, STR("ns"), STR("s")));
+	assert_null(cache_child(&f->cache, RES_SERVICE, STR("ns"), STR("s")));
 	next.meta.uid = STR("v");
 	ev.object.service = &next;
 	cache_event(&f->cache, &ev);
-	assert_non_null(cache_service(&f->cache, STR("ns"), STR("s")));
+	assert_non_null(cache_child(&f->cache, RES_SERVICE, STR("ns"), STR("s")));
 }
 
 static void test_deleting(void **state)

@@ -24,7 +24,7 @@ static struct children *children_of(struct cache *c, struct str uid)
 
 static void free_if_empty(struct cache *c, struct children *ch)
 {
-	if (ch->n_pods || ch->n_services)
+	if (ch->n_pods || ch->n_others)
 		return;
 	map_del(&c->children, ch->uid);
 	free(ch);
@@ -69,30 +69,30 @@ static void unlink_pod(struct cache *c, struct cached_pod *p)
 	free_if_empty(c, ch);
 }
 
-static void link_service(struct cache *c, struct cached_service *s)
+static void link_other(struct cache *c, struct cached_child *s, struct str job_uid)
 {
-	struct children *ch = children_of(c, s->service->job_uid);
+	struct children *ch = children_of(c, job_uid);
 
 	s->children = ch;
 	s->prev = NULL;
-	s->next = ch->services;
-	if (ch->services)
-		ch->services->prev = s;
-	ch->services = s;
-	ch->n_services++;
+	s->next = ch->others;
+	if (ch->others)
+		ch->others->prev = s;
+	ch->others = s;
+	ch->n_others++;
 }
 
-static void unlink_service(struct cache *c, struct cached_service *s)
+static void unlink_other(struct cache *c, struct cached_child *s)
 {
 	struct children *ch = s->children;
 
 	if (s->prev)
 		s->prev->next = s->next;
 	else
-		ch->services = s->next;
+		ch->others = s->next;
 	if (s->next)
 		s->next->prev = s->prev;
-	ch->n_services--;
+	ch->n_others--;
 	free_if_empty(c, ch);
 }
 
@@ -243,113 +243,161 @@ void children_forget_gone(struct cache *c, struct str job_uid)
 	}
 }
 
-/* Services */
+/* Services and PodGroups */
 
-struct cached_service *cache_service(const struct cache *c, struct str ns, struct str name)
+static struct map *others(const struct cache *c, enum resource r)
+{
+	ASSERT(r == RES_SERVICE || r == RES_GROUP);
+	return (struct map *)(uintptr_t)(r == RES_SERVICE ? &c->services : &c->groups);
+}
+
+struct cached_child *cache_child(const struct cache *c, enum resource r, struct str ns, struct str name)
 {
 	struct str key;
 	char *p CLEANUP(freep) = child_key(ns, name, &key);
 
-	return map_get(&c->services, key);
+	return map_get(others(c, r), key);
 }
 
-void children_drop_service(struct cache *c, struct cached_service *s)
+struct meta *cached_child_meta(const struct cached_child *ch)
 {
-	cache_remember_gone(c, s->service->meta.uid);
-	cache_changed_uid(c, s->service->job_uid);
-	map_del(&c->services, s->key);
-	unlink_service(c, s);
-	free(s->service);
+	return ch->resource == RES_SERVICE ? &ch->service->meta : &ch->group->meta;
+}
+
+static struct str job_of(const struct cached_child *ch)
+{
+	return ch->resource == RES_SERVICE ? ch->service->job_uid : ch->group->job_uid;
+}
+
+static void set(struct cache *c, struct cached_child *s, const struct object *o)
+{
+	if (o->resource == RES_SERVICE)
+		s->service = copy_service(o->service);
+	else
+		s->group = copy_group(o->group);
+	link_other(c, s, job_of(s));
+	cache_changed_uid(c, job_of(s));
+}
+
+static void clear(struct cache *c, struct cached_child *s)
+{
+	cache_changed_uid(c, job_of(s));
+	unlink_other(c, s);
+	if (s->resource == RES_SERVICE)
+		free(s->service);
+	else
+		free(s->group);
+}
+
+static void forget(struct cache *c, struct cached_child *s)
+{
+	map_del(others(c, s->resource), s->key);
+	clear(c, s);
 	free((char *)(uintptr_t)s->key.p);
 	free(s);
 }
 
-static struct cached_service *new_service(struct cache *c, const struct service *service, enum origin from)
+void children_drop_other(struct cache *c, struct cached_child *s)
 {
-	struct cached_service *s = xcalloc(1, sizeof(*s));
+	cache_remember_gone(c, cached_child_meta(s)->uid);
+	forget(c, s);
+}
 
-	child_key(service->meta.ns, service->meta.name, &s->key);
-	s->service = copy_service(service);
+static struct cached_child *new_other(struct cache *c, const struct object *o, enum origin from)
+{
+	struct cached_child *s = xcalloc(1, sizeof(*s));
+
+	s->resource = o->resource;
+	child_key(child_meta(o)->ns, child_meta(o)->name, &s->key);
 	versions_start(&s->versions, from);
-	map_put(&c->services, s->key, s);
-	link_service(c, s);
-	cache_changed_uid(c, service->job_uid);
+	map_put(others(c, o->resource), s->key, s);
+	set(c, s, o);
 	return s;
 }
 
-void children_put_service(struct cache *c, const struct service *service, enum origin from)
+void children_put_other(struct cache *c, const struct object *o, enum origin from)
 {
-	struct cached_service *s = cache_service(c, service->meta.ns, service->meta.name);
+	const struct meta *m = child_meta(o);
+	struct cached_child *s = cache_child(c, o->resource, m->ns, m->name);
+	const struct meta *had = s ? cached_child_meta(s) : NULL;
 	bool was_unsure = s && s->versions.unsure;
 
-	if (s && !str_eq(s->service->meta.uid, service->meta.uid) &&
-	    versions_older(s->service->meta.rv, service->meta.rv))
-		cache_remember_gone(c, service->meta.uid);
-	if (s && str_eq(s->service->meta.uid, service->meta.uid) && str_eq(s->service->job_uid, service->job_uid)) {
-		if (versions_take(&s->versions, s->service->meta.rv, service->meta.rv, from)) {
-			unlink_service(c, s);
-			free(s->service);
-			s->service = copy_service(service);
-			link_service(c, s);
-			cache_changed_uid(c, service->job_uid);
+	if (s && !str_eq(had->uid, m->uid) && versions_older(had->rv, m->rv))
+		cache_remember_gone(c, m->uid);
+	if (s && str_eq(had->uid, m->uid) && str_eq(job_of(s), child_job_uid(o))) {
+		if (versions_take(&s->versions, had->rv, m->rv, from)) {
+			clear(c, s);
+			set(c, s, o);
 		} else if (was_unsure && !s->versions.unsure) {
-			cache_changed_uid(c, service->job_uid);
+			cache_changed_uid(c, job_of(s));
 		}
-	} else if (cache_was_gone(c, service->meta.uid)) {
+	} else if (cache_was_gone(c, m->uid)) {
 		return;
 	} else {
 		/* Another one of that name, or one that now belongs to another job. */
-		if (s && !str_eq(s->service->meta.uid, service->meta.uid))
-			cache_remember_gone(c, s->service->meta.uid);
-		if (s) {
-			cache_changed_uid(c, s->service->job_uid);
-			map_del(&c->services, s->key);
-			unlink_service(c, s);
-			free(s->service);
-			free((char *)(uintptr_t)s->key.p);
-			free(s);
-		}
-		s = new_service(c, service, from);
+		if (s && !str_eq(had->uid, m->uid))
+			cache_remember_gone(c, had->uid);
+		if (s)
+			forget(c, s);
+		s = new_other(c, o, from);
 	}
 	if (from == FROM_LIST)
-		s->versions.mark = c->round[RES_SERVICE];
+		s->versions.mark = c->round[o->resource];
 }
 
-void children_service_gone(struct cache *c, const struct service *service)
+void children_other_gone(struct cache *c, const struct object *o)
 {
-	struct cached_service *s = cache_service(c, service->meta.ns, service->meta.name);
+	const struct meta *m = child_meta(o);
+	struct cached_child *s = cache_child(c, o->resource, m->ns, m->name);
 
-	if (!s || !str_eq(s->service->meta.uid, service->meta.uid)) {
-		cache_remember_gone(c, service->meta.uid);
-	} else if (!service->meta.deleted && !s->service->meta.deleted) {
+	if (!s || !str_eq(cached_child_meta(s)->uid, m->uid)) {
+		cache_remember_gone(c, m->uid);
+	} else if (!m->deleted && !cached_child_meta(s)->deleted) {
 		/* As with pods: it may only have lost our label. */
 		s->versions.unsure = true;
-		cache_changed_uid(c, s->service->job_uid);
+		cache_changed_uid(c, job_of(s));
 	} else {
-		children_drop_service(c, s);
+		children_drop_other(c, s);
 	}
 }
 
-void children_sweep_services(struct cache *c)
+void children_sweep_others(struct cache *c, enum resource r)
 {
-	VEC(struct cached_service *) missing = { 0 };
+	VEC(struct cached_child *) missing = { 0 };
 	struct arena a = ARENA_INIT;
 	void *value;
 
-	for (size_t at = 0; map_next(&c->services, &at, NULL, &value);) {
-		struct cached_service *s = value;
+	for (size_t at = 0; map_next(others(c, r), &at, NULL, &value);) {
+		struct cached_child *s = value;
 
-		if (s->versions.mark != c->round[RES_SERVICE])
+		if (s->versions.mark != c->round[r])
 			*vec_push(&a, &missing) = s;
 	}
 	for (size_t i = 0; i < missing.n; i++) {
-		if (map_get(&c->jobs_by_uid, missing.v[i]->service->job_uid) &&
-		    doubted(&missing.v[i]->versions, &missing.v[i]->service->meta))
-			cache_changed_uid(c, missing.v[i]->service->job_uid);
+		if (map_get(&c->jobs_by_uid, job_of(missing.v[i])) &&
+		    doubted(&missing.v[i]->versions, cached_child_meta(missing.v[i])))
+			cache_changed_uid(c, job_of(missing.v[i]));
 		else
-			children_drop_service(c, missing.v[i]);
+			children_drop_other(c, missing.v[i]);
 	}
 	arena_release(&a);
+}
+
+static void release_others(struct map *m)
+{
+	void *value;
+
+	for (size_t at = 0; map_next(m, &at, NULL, &value);) {
+		struct cached_child *s = value;
+
+		if (s->resource == RES_SERVICE)
+			free(s->service);
+		else
+			free(s->group);
+		free((char *)(uintptr_t)s->key.p);
+		free(s);
+	}
+	map_release(m);
 }
 
 void children_release(struct cache *c)
@@ -363,16 +411,10 @@ void children_release(struct cache *c)
 		free((char *)(uintptr_t)p->key.p);
 		free(p);
 	}
-	for (size_t at = 0; map_next(&c->services, &at, NULL, &value);) {
-		struct cached_service *s = value;
-
-		free(s->service);
-		free((char *)(uintptr_t)s->key.p);
-		free(s);
-	}
+	release_others(&c->services);
+	release_others(&c->groups);
 	for (size_t at = 0; map_next(&c->children, &at, NULL, &value);)
 		free(value);
 	map_release(&c->pods);
-	map_release(&c->services);
 	map_release(&c->children);
 }

@@ -78,6 +78,33 @@ struct service *copy_service(const struct service *service)
 	return out;
 }
 
+struct group *copy_group(const struct group *group)
+{
+	size_t text = meta_size(&group->meta) + group->job_uid.n + group->queue.n + group->priority_class.n +
+	              group->phase.n + group->message.n,
+	       n = group->needs.n;
+	struct group *out;
+	struct need *needs;
+	char *at;
+
+	for (size_t i = 0; i < n; i++)
+		text += group->needs.v[i].name.n;
+	out = xmalloc(sizeof(*out) + n * sizeof(*needs) + text);
+	needs = (struct need *)(out + 1);
+	at = (char *)(needs + n);
+	*out = *group;
+	pack_meta(&at, &out->meta);
+	out->job_uid = pack(&at, group->job_uid);
+	out->queue = pack(&at, group->queue);
+	out->priority_class = pack(&at, group->priority_class);
+	out->phase = pack(&at, group->phase);
+	out->message = pack(&at, group->message);
+	for (size_t i = 0; i < n; i++)
+		needs[i] = (struct need){ pack(&at, group->needs.v[i].name), group->needs.v[i].amount };
+	out->needs = (struct needs){ needs, n, n };
+	return out;
+}
+
 static yyjson_mut_doc *without_managed_fields(yyjson_val *val)
 {
 	yyjson_mut_doc *m = yyjson_mut_doc_new(NULL);

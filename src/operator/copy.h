@@ -8,6 +8,7 @@
 
 struct pod *copy_pod(const struct pod *pod);
 struct service *copy_service(const struct service *service);
+struct group *copy_group(const struct group *group);
 /* The strings of *TO are those of FROM, copied; *BLOCK is what free() takes. */
 void copy_meta(struct meta *to, const struct meta *from, char **block);
 /* A document with VAL, an object of the API, as its root; without its managedFields, which nobody here reads. */

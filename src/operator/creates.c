@@ -14,8 +14,7 @@
 /* How long a list is believed. */
 static const msec list_lasts = SECONDS(1);
 
-/* It cannot even be built: as if the server had refused it. */
-static void unbuildable(struct op *op, struct cached_job *job, bool aux, struct err *e)
+void creates_unbuildable(struct op *op, struct cached_job *job, bool aux, struct err *e)
 {
 	struct refusal *r = aux ? &job->aux_refusal : &job->refusal;
 	char **text = aux ? &job->aux_refusal_text : &job->refusal_text;
@@ -49,13 +48,13 @@ static bool create(struct op *op, struct cached_job *job, const struct create *c
 	if (!(pod ? kind_pod(job->parsed, c->role, c->index, c->generation, restarts, &op->body, &e)
 	          : kind_service(job->parsed, c->role, c->index, &op->body, &e)) ||
 	    !kind_names(job->parsed, c->role, c->index, &names, &e)) {
-		unbuildable(op, job, role->aux, &e);
+		creates_unbuildable(op, job, role->aux, &e);
 		return false;
 	}
 	if (op->body.overflow) {
 		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
 		        c->index);
-		unbuildable(op, job, role->aux, &e);
+		creates_unbuildable(op, job, role->aux, &e);
 		return false;
 	}
 	p.name = pod ? names.pod : names.service;

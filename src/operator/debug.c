@@ -70,6 +70,9 @@ static void put_action(yyjson_mut_doc *doc, yyjson_mut_val *o, const struct job 
 		[ACT_GET_NODE] = "get node",
 		[ACT_DELETE_POD] = "delete pod",
 		[ACT_DELETE_SERVICE] = "delete service",
+		[ACT_DELETE_GROUP] = "delete PodGroup",
+		[ACT_CREATE_GROUP] = "create PodGroup",
+		[ACT_PATCH_GROUP] = "patch PodGroup",
 		[ACT_CREATE_SERVICE] = "create service",
 		[ACT_CREATE_POD] = "create pod",
 		[ACT_DELETE_JOB] = "delete job",
@@ -126,6 +129,13 @@ static void put_job(struct op *op, struct cached_job *job, yyjson_mut_doc *doc, 
 	}
 	put_pods(doc, to, &in);
 	number(doc, to, "servicesKnown", (int64_t)in.n_services);
+	if (in.group) {
+		yyjson_mut_val *group = obj(doc, to, "podGroup");
+
+		text(doc, group, "name", in.group->meta.name);
+		number(doc, group, "minMember", in.group->min_member);
+		text(doc, group, "phase", in.group->phase);
+	}
 	plan = plan_job(&in, &op->arena);
 	put_plan(doc, to, &in, &plan);
 }

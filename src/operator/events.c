@@ -208,8 +208,9 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 	static const struct what created = { "SuccessfulCreate", false, true },
 				 deleted = { "SuccessfulDelete", false, true },
 				 failed = { "FailedCreate", true, false }, refused = { "StatusRefused", true, false };
-	const char *noun = s->resource == RES_POD ? "pod" : "service";
-	bool child = s->resource == RES_POD || s->resource == RES_SERVICE, good = s->code >= 200 && s->code < 300;
+	const char *noun = resource_noun(s->resource);
+	bool child = s->resource == RES_POD || s->resource == RES_SERVICE || s->resource == RES_GROUP;
+	bool good = s->code >= 200 && s->code < 300;
 	struct buf text = BUF_INIT(8192);
 
 	if (child && s->verb == VERB_CREATE && good) {
@@ -271,7 +272,8 @@ static void see_record(struct events *v, const struct sight *s, msec now, msec w
 
 void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 {
-	static const struct what left = { "LeftAlone", true, false }, taken = { "NameTaken", true, false };
+	static const struct what left = { "LeftAlone", true, false }, taken = { "NameTaken", true, false },
+				 odd = { "OtherScheduler", true, false };
 
 	switch (s->type) {
 	case SIGHT_PASS:
@@ -287,6 +289,9 @@ void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 		break;
 	case SIGHT_TAKEN:
 		say(v, s, &taken, s->message, now, wall);
+		break;
+	case SIGHT_ODD:
+		say(v, s, &odd, s->message, now, wall);
 		break;
 	}
 }

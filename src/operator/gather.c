@@ -82,8 +82,10 @@ static void read_job(struct op *op, struct cached_job *job)
 	err_release(&e);
 	/* What was refused before may be mended, if it is not just read again. */
 	hash = read_hash(yyjson_doc_get_root(job->doc));
-	if (hash != job->read_hash)
+	if (hash != job->read_hash) {
 		job->refusal = job->aux_refusal = (struct refusal){ 0 };
+		observe_schedulers(op, job);
+	}
 	job->read_hash = hash;
 }
 
@@ -146,19 +148,26 @@ static void fill(struct op *op, struct cached_job *job, const struct children *c
 		.config = &op->config.plan,
 		.refusal = job->refusal,
 		.aux_refusal = job->aux_refusal,
+		.group_kept = job->group_kept,
+		.groups_trouble = op->groups_trouble ? str_c(op->groups_trouble) : STR_NONE,
 		.now = op->now,
 		.status_written = job->status_written,
 	};
 	if (!ch)
 		return;
 	pods = arena_raw(&op->arena, ch->n_pods * sizeof(*pods));
-	services = arena_raw(&op->arena, ch->n_services * sizeof(*services));
+	services = arena_raw(&op->arena, ch->n_others * sizeof(*services));
 	for (struct cached_pod *p = ch->pods; p; p = p->next)
 		if (owns(job, &p->pod->meta))
 			pods[ret->n_pods++] = p->pod;
-	for (struct cached_service *s = ch->services; s; s = s->next)
-		if (owns(job, &s->service->meta))
+	for (struct cached_child *s = ch->others; s; s = s->next) {
+		if (!owns(job, cached_child_meta(s)))
+			continue;
+		if (s->resource == RES_GROUP)
+			ret->group = s->group;
+		else
 			services[ret->n_services++] = s->service;
+	}
 	ret->pods = pods;
 	ret->services = services;
 }

@@ -154,6 +154,7 @@ void metrics_see(struct metrics *m, const struct sight *s)
 		break;
 	case SIGHT_LEFT:
 	case SIGHT_TAKEN:
+	case SIGHT_ODD:
 		break;
 	}
 }
@@ -302,6 +303,7 @@ static void put_queue(const struct metrics_now *now, struct buf *out)
 	buf_printf(out, "dl_operator_cached_objects{resource=\"pods\"} %zu\n", s.pods);
 	buf_printf(out, "dl_operator_cached_objects{resource=\"services\"} %zu\n", s.services);
 	buf_printf(out, "dl_operator_cached_objects{resource=\"nodes\"} %zu\n", s.nodes);
+	buf_printf(out, "dl_operator_cached_objects{resource=\"podgroups\"} %zu\n", s.groups);
 }
 
 static void put_process(const struct metrics_process *p, struct buf *out)

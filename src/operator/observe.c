@@ -21,8 +21,8 @@ void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later
 static void find_child(struct op *op, const struct pending *p, struct sight *s)
 {
 	const struct cached_pod *pod = s->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
-	const struct cached_service *service =
-		s->resource == RES_SERVICE ? cache_service(&op->cache, p->ns, p->name) : NULL;
+	const struct cached_child *service =
+		s->resource == RES_SERVICE ? cache_child(&op->cache, RES_SERVICE, p->ns, p->name) : NULL;
 
 	if (pod) {
 		s->role = pod->pod->role;
@@ -87,6 +87,25 @@ void observe_left(struct op *op, struct cached_job *job, const char *why)
 void observe_taken(struct op *op, struct cached_job *job, struct str whose)
 {
 	see(op, &(struct sight){ .type = SIGHT_TAKEN, .kind = job->kind, .job = &job->meta, .message = whose });
+}
+
+void observe_schedulers(struct op *op, struct cached_job *job)
+{
+	yyjson_val *record = json_at(yyjson_doc_get_root(job->doc), "status", "dlOperator", NULL);
+	const struct problems *p = job->parsed ? &kind_job(job->parsed)->problems : NULL;
+
+	if (op->config.plan.gang == GANG_NONE || record || !p)
+		return;
+	for (size_t i = 0; i < p->list.n; i++) {
+		const struct problem *one = &p->list.v[i];
+
+		if (one->severity == PROBLEM_WARNING && str_has_suffix(one->path, STR("schedulerName")))
+			see(op, &(struct sight){ .type = SIGHT_ODD,
+			                         .kind = job->kind,
+			                         .job = &job->meta,
+			                         .message = arena_printf(&op->arena, "%.*s %.*s", STR_F(one->path),
+			                                                 STR_F(one->message)) });
+	}
 }
 
 static struct digest digest_of(const struct record *r)

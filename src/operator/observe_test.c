@@ -64,6 +64,7 @@ static void see(void *cookie, const struct sight *s)
 	case SIGHT_TAKEN:
 		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
 		break;
+	case SIGHT_ODD:
 	case SIGHT_LEFT:
 		fail();
 	}

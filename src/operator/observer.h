@@ -20,6 +20,7 @@ enum sight_type {
 	SIGHT_RECORD, /* the server has taken a new record of the job from us */
 	SIGHT_LEFT,   /* the job is left alone */
 	SIGHT_TAKEN,  /* the name of a child of it belongs to somebody else */
+	SIGHT_ODD,    /* the job names a scheduler that knows nothing of its gang */
 };
 
 struct sight {
@@ -42,7 +43,7 @@ struct sight {
 	/* RECORD */
 	const struct digest *before, *after;
 	const struct record *record;
-	/* ANSWER that is none of 2xx, LEFT, TAKEN */
+	/* ANSWER that is none of 2xx, LEFT, TAKEN, ODD */
 	struct str message;
 };
 

@@ -70,6 +70,7 @@ void operator_free(struct op *op)
 	queue_release(&op->queue);
 	arena_release(&op->arena);
 	buf_release(&op->body);
+	free(op->groups_trouble);
 	free(op);
 }
 
@@ -112,6 +113,8 @@ static void take_events(struct op *op)
 			outcome_take(op, &ev.outcome);
 		else
 			cache_event(&op->cache, &ev);
+		if (ev.type == EVENT_SYNCED && ev.resource == RES_GROUP)
+			groups_listed(op);
 	}
 }
 
@@ -123,7 +126,10 @@ void operator_listen(struct op *op)
 
 bool operator_ready(const struct op *op)
 {
-	return cache_ready(&op->cache, kinds_count(op->kinds), op->config.nodes);
+	/* Where PodGroups cannot be listed, the jobs that want one wait, and everybody else is served. */
+	bool groups = op->config.plan.gang != GANG_NONE && !op->groups_trouble;
+
+	return cache_ready(&op->cache, kinds_count(op->kinds), op->config.nodes, groups);
 }
 
 msec operator_step(struct op *op)
@@ -156,6 +162,7 @@ struct operator_stats operator_stats(const struct op *op)
 		.pods = op->cache.pods.n,
 		.services = op->cache.services.n,
 		.nodes = op->cache.nodes.n,
+		.groups = op->cache.groups.n,
 	};
 }
 

@@ -34,6 +34,9 @@ struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const stru
 msec operator_step(struct op *op);
 /* Only takes what the cluster says: for one who does not lead, or is about to end. */
 void operator_listen(struct op *op);
+/* A list or watch does not go well (kube.h). Where it is that of PodGroups, jobs that need one say so. True: this is
+   worth a line, which is appended to LINE; false: it was told already, or is nothing that the operator minds. */
+bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line);
 /* Has everything been listed once? */
 bool operator_ready(const struct op *op);
 
@@ -41,7 +44,7 @@ struct operator_stats {
 	size_t ready, waiting; /* jobs in the queue: to be looked at now, and later */
 	uint64_t adds, retries;
 	size_t in_flight; /* requests */
-	size_t jobs, pods, services, nodes;
+	size_t jobs, pods, services, nodes, groups;
 };
 struct operator_stats operator_stats(const struct op *op);
 /* How many jobs of that kind are in each phase; PHASE_NONE: those without a record. */

@@ -13,8 +13,7 @@ static bool good(const struct outcome *o)
 	return o->code >= 200 && o->code < 300;
 }
 
-/* No answer that says anything: try again, later each time. */
-static void failed(struct cached_job *job, const struct outcome *o)
+void outcome_failed(struct cached_job *job, const struct outcome *o)
 {
 	job->failed = true;
 	job->retry_after = MAX(job->retry_after, o->retry_after);
@@ -42,7 +41,7 @@ static void refuse(struct op *op, struct refusal *r, char **text, bool *already,
 	r->at = op->now;
 }
 
-static void refused(struct op *op, const struct pending *p, enum refusal_kind kind, struct str message)
+void outcome_refused(struct op *op, const struct pending *p, enum refusal_kind kind, struct str message)
 {
 	struct cached_job *job = p->job;
 
@@ -71,7 +70,7 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 		job->failed = true;
 		job->retry_after = status_refused_wait;
 	} else {
-		failed(job, o);
+		outcome_failed(job, o);
 	}
 }
 
@@ -98,11 +97,11 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		send_get_child(op, &ask);
 		return;
 	}
-	kind = plan_refusal(o->code, o->reason);
+	kind = groups_too_early(op, p, o) ? REFUSED_SERVER : plan_refusal(o->code, o->reason);
 	if (kind == REFUSED_NOT || o->retry_after)
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 	if (kind != REFUSED_NOT)
-		refused(op, p, kind, o->message);
+		outcome_refused(op, p, kind, o->message);
 	/* A gateway that gave up does not know whether the server did it. */
 	if (o->code >= HTTP_SERVER_ERROR)
 		send_get_child(op, p);
@@ -115,7 +114,7 @@ static void delete_answered(struct op *op, const struct pending *p, const struct
 	else if (o->code == HTTP_NOT_FOUND || o->code == HTTP_CONFLICT)
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
 	else
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 }
 
 static void end_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -125,7 +124,7 @@ static void end_answered(struct op *op, const struct pending *p, const struct ou
 	else if (o->code == HTTP_NOT_FOUND || o->code == HTTP_CONFLICT)
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
 	else
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 }
 
 static void node_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -135,7 +134,7 @@ static void node_answered(struct op *op, const struct pending *p, const struct o
 	else if (o->code == HTTP_NOT_FOUND)
 		cache_node_missing(&op->cache, p->name);
 	else
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 }
 
 static void job_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -145,18 +144,18 @@ static void job_answered(struct op *op, const struct pending *p, const struct ou
 	else if (o->code == HTTP_NOT_FOUND)
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
 	else
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 }
 
 /* A state that is older than what we know tells nothing: ask again, but not at once. */
 static bool in_cache(const struct op *op, const struct pending *p, const struct meta *found)
 {
 	const struct cached_pod *pod = p->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
-	const struct cached_service *svc =
-		p->resource == RES_SERVICE ? cache_service(&op->cache, p->ns, p->name) : NULL;
+	const struct cached_child *other =
+		p->resource == RES_POD ? NULL : cache_child(&op->cache, p->resource, p->ns, p->name);
 
 	return (pod && !pod->pod->gone && str_eq(pod->pod->meta.uid, found->uid)) ||
-	       (svc && str_eq(svc->service->meta.uid, found->uid));
+	       (other && str_eq(cached_child_meta(other)->uid, found->uid));
 }
 
 /* Ours, without our labels. Its generation is what we last saw on it; what we never saw is old. */
@@ -184,25 +183,25 @@ static void child_answered(struct op *op, const struct pending *p, const struct 
 		return;
 	}
 	if (!good(o)) {
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 		return;
 	}
-	found = p->resource == RES_POD ? &o->object.pod->meta : &o->object.service->meta;
-	found_uid = p->resource == RES_POD ? o->object.pod->job_uid : o->object.service->job_uid;
+	found = child_meta(&o->object);
+	found_uid = child_job_uid(&o->object);
 	if (p->uid.n && !str_eq(p->uid, found->uid))
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
 	switch (plan_conflict(p->job->meta.uid, found, found_uid)) {
 	case CONFLICT_OURS:
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		if (!in_cache(op, p, found))
-			failed(p->job, o);
+			outcome_failed(p->job, o);
 		break;
 	case CONFLICT_ADOPT:
 		adopt(op, p, found);
 		break;
 	case CONFLICT_FOREIGN:
-		whose = plan_taken(p->resource == RES_POD ? "pod" : "service", found, &op->arena);
-		refused(op, p, REFUSED_FOREIGN, whose);
+		whose = plan_taken(resource_noun(p->resource), found, &op->arena);
+		outcome_refused(op, p, REFUSED_FOREIGN, whose);
 		observe_taken(op, p->job, whose);
 		break;
 	}
@@ -213,7 +212,7 @@ static void labels_answered(struct op *op, const struct pending *p, const struct
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	else
-		failed(p->job, o);
+		outcome_failed(p->job, o);
 }
 
 /* All requests of a pass are answered: was it a good one? */
@@ -270,6 +269,9 @@ void outcome_take(struct op *op, const struct outcome *o)
 		break;
 	case FOR_LABELS:
 		labels_answered(op, &p, o);
+		break;
+	case FOR_GROUP:
+		groups_answered(op, &p, o);
 		break;
 	}
 	requests_done(&p);

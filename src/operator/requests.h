@@ -15,6 +15,7 @@ enum purpose {
 	FOR_JOB,    /* what does the job look like now? */
 	FOR_CHILD,  /* what stands under that name? */
 	FOR_LABELS, /* adopt it */
+	FOR_GROUP,  /* make or change the PodGroup */
 };
 
 struct pending {

@@ -22,7 +22,7 @@ static bool held(struct world *w, const struct role_view *v, int32_t index)
 	const struct replica *rep = &v->replicas[index];
 	msec until;
 
-	if (rep->blocked || v->rec->drain || (w->next->drain && !v->role->aux))
+	if (rep->blocked || v->rec->drain || ((w->next->drain || w->gang_held) && !v->role->aux))
 		return true;
 	until = MAX(backoff_until(w, v, index), refused_until(w, v->role));
 	if (w->now >= until)
@@ -46,7 +46,7 @@ static void create_services(struct world *w, size_t role)
 	const struct role_view *v = &w->roles[role];
 	msec until = refused_until(w, v->role);
 
-	if (!v->role->service)
+	if (!v->role->service || (w->gang_held && !v->role->aux))
 		return;
 	for (int32_t i = 0; i < v->role->count; i++) {
 		if (v->replicas[i].service || v->replicas[i].verdict >= V_COMPLETED)

@@ -97,5 +97,6 @@ void cleanup(struct world *w)
 {
 	doom_rest(w, effective(w));
 	children_delete(w);
+	gang_drop(w);
 	time_to_live(w);
 }

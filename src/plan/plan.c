@@ -68,6 +68,10 @@ static void plan_alive(struct world *w)
 		cleanup(w);
 	} else if (!w->raised) {
 		children_delete(w);
+		if (w->next->suspended)
+			gang_drop(w);
+		else
+			gang_keep(w);
 		children_create(w);
 	}
 	board_address(w);

@@ -8,7 +8,7 @@
 #define PLAN_PLAN_H
 
 #include "base/map.h"
-#include "job/job.h"
+#include "job/gang.h"
 #include "job/record.h"
 #include "object/object.h"
 
@@ -21,6 +21,7 @@ struct plan_config {
 	msec creating_duration;       /* … once they have been trying this long; 15 min */
 	bool creating_failed;         /* after that they have failed; true */
 	msec status_interval;         /* between writes of what can be observed; 1 s */
+	enum gang_kind gang;          /* whose PodGroups are made; none */
 };
 
 extern const struct plan_config plan_config_default;
@@ -55,6 +56,9 @@ struct plan_input {
 	size_t n_pods;
 	const struct service *const *services;
 	size_t n_services;
+	const struct group *group; /* the job's PodGroup; NULL: there is none */
+	uint64_t group_kept;       /* what plan_group_differs() said after our last write of it; 0: nothing */
+	struct str groups_trouble; /* why there can be no PodGroups; empty: there can */
 	const struct fleet *fleet; /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
 	struct refusal refusal;     /* of children that count */
@@ -68,6 +72,9 @@ enum action_type {
 	ACT_GET_NODE, /* is it gone? put the answer into the nodes */
 	ACT_DELETE_POD,
 	ACT_DELETE_SERVICE,
+	ACT_DELETE_GROUP,
+	ACT_CREATE_GROUP,
+	ACT_PATCH_GROUP,
 	ACT_CREATE_SERVICE,
 	ACT_CREATE_POD,
 	ACT_DELETE_JOB, /* its time to live is over */
@@ -80,6 +87,7 @@ struct action {
 	int32_t index;             /* CREATE */
 	int64_t generation;        /* CREATE_POD */
 	const struct meta *target; /* DELETE: name and UID of what goes */
+	const struct group *group; /* PATCH_GROUP: as it stands there */
 	bool force;                /* DELETE_POD: grace period 0 */
 	struct str node;           /* GET_NODE */
 };
@@ -95,10 +103,16 @@ struct plan {
 /* Plans one job. Everything in the result lives in A or in the input. */
 struct plan plan_job(const struct plan_input *in, struct arena *a);
 
+/* Is the job's PodGroup other than the job wants it? 0: no. Otherwise it is a fingerprint of both sides: if the server
+   answers our write with a group of which this says something again, it shall be kept as the server has it. */
+uint64_t plan_group_differs(enum gang_kind kind, const struct job *job, const struct group *have, struct arena *a);
+/* In words: the server knows no PodGroups (404), or does not let us use them, and says MESSAGE. */
+struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message, struct arena *a);
+
 /* A create met AlreadyExists: what stands there under that name? */
 enum conflict { CONFLICT_OURS, CONFLICT_ADOPT, CONFLICT_FOREIGN };
 enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct str found_job_uid);
-/* FOREIGN, in words: what stands there and whose it is. NOUN: "pod", "service". */
+/* FOREIGN, in words: what stands there and whose it is. NOUN: "pod", "service", "PodGroup". */
 struct str plan_taken(const char *noun, const struct meta *found, struct arena *a);
 
 /* How the answer to a create is taken: HTTP's code and Kubernetes' reason. REFUSED_NOT: not a refusal. */

@@ -88,6 +88,8 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 		return arena_printf(w->a, "waits for %d old pods to go", w->n_old);
 	if (until > w->now)
 		return arena_printf(w->a, "restarts at %s", time_format(until, at));
+	if (w->gang_held)
+		return gang_line(w);
 	return arena_printf(w->a, "makes %.*s%.*s", STR_F(name), STR_F(more(w, n)));
 }
 
@@ -95,6 +97,8 @@ static struct str pending_line(const struct world *w, const struct role_view *v,
 {
 	struct str name = name_of(w, v, rep), why = reason_clip(rep->pod->message);
 
+	if (!why.n && w->in->group)
+		why = reason_clip(w->in->group->message);
 	return arena_printf(w->a, "waits for %.*s%.*s to be scheduled%s%.*s", STR_F(name), STR_F(more(w, n)),
 	                    why.n ? ": " : "", STR_F(why));
 }

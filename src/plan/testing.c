@@ -25,6 +25,7 @@ struct t *t_new(void)
 		.time_limit = -1,
 		.active_deadline = -1,
 		.ttl = -1,
+		.scheduling = { .min_available = -1, .timeout = -1 },
 	};
 	t->job.problems.arena = &t->a;
 	t->fleet.nodes = &t->nodes;
@@ -107,6 +108,9 @@ const struct plan *t_plan(struct t *t)
 		.n_pods = t->n_pods,
 		.services = services,
 		.n_services = t->n_services,
+		.group = t->has_group ? &t->group : NULL,
+		.group_kept = t->group_kept,
+		.groups_trouble = t->groups_trouble,
 		.fleet = t->nodes.n ? &t->fleet : NULL,
 		.config = &t->config,
 		.refusal = t->refusal,
@@ -205,6 +209,28 @@ static void sweep_services(struct t *t)
 	t->n_services = n;
 }
 
+static void write_group(struct t *t, const struct action *act)
+{
+	struct gang want = gang_of(&t->job, &t->a);
+
+	if (act->type == ACT_CREATE_GROUP) {
+		assert_false(t->has_group);
+		t->has_group = true;
+		t->group = (struct group){ .meta = { .name = t->job.name, .uid = STR("group") }, .timeout = -1 };
+		t->group.queue = STR("default");
+		t->groups_created++;
+	} else {
+		assert_ptr_equal(act->group, &t->group);
+		t->groups_patched++;
+	}
+	t->group.min_member = want.members;
+	t->group.needs = want.needs;
+	if (t->job.scheduling.queue.n)
+		t->group.queue = t->job.scheduling.queue;
+	if (t->job.scheduling.timeout >= 0)
+		t->group.timeout = t->job.scheduling.timeout;
+}
+
 static void create(struct t *t, const struct action *act)
 {
 	const struct role *role = &t->job.roles[act->role];
@@ -249,6 +275,15 @@ void t_apply(struct t *t)
 			break;
 		case ACT_DELETE_SERVICE:
 			delete_service(t, &acts[i]);
+			break;
+		case ACT_CREATE_GROUP:
+		case ACT_PATCH_GROUP:
+			write_group(t, &acts[i]);
+			break;
+		case ACT_DELETE_GROUP:
+			assert_true(t->has_group);
+			t->has_group = false;
+			t->groups_deleted++;
 			break;
 		case ACT_CREATE_SERVICE:
 		case ACT_CREATE_POD:

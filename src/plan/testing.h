@@ -29,6 +29,11 @@ struct t {
 	size_t n_pods;
 	struct service services[T_MAX_PODS];
 	size_t n_services;
+	struct group group;
+	bool has_group;
+	uint64_t group_kept;
+	struct str groups_trouble;
+	int groups_created, groups_patched, groups_deleted;
 	struct map nodes;
 	struct fleet fleet;
 	struct plan_config config;

@@ -49,6 +49,7 @@ struct world {
 	VEC(const struct service *) doomed_services;
 	int32_t n_old; /* of all roles that count */
 	bool raised;   /* a generation was: what is sorted here belongs to the one before */
+	bool gang_held; /* the pods that count wait for their PodGroup */
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
@@ -138,6 +139,12 @@ msec refusal_until(const struct refusal *r);
 /* children.c */
 void children_create(struct world *w);
 void children_delete(struct world *w);
+/* gang.c: makes the PodGroup, or changes it; says whether the pods are held by it. */
+void gang_keep(struct world *w);
+/* Nothing of the job shall run. */
+void gang_drop(struct world *w);
+/* What the pods that are held wait for. */
+struct str gang_line(const struct world *w);
 /* cleanup.c: after the end. */
 void cleanup(struct world *w);
 

@@ -43,9 +43,34 @@ static void check_pod(struct sim *s, const struct sim_request *r, const struct s
 	/* A former leader cannot know what the new one has made: the names are all that holds it back. */
 	if (!role->aux && r->link == s->link)
 		check_drained(s, r, job, v, rec);
+	if (s->gang && !role->aux && !job->group_known[r->slot])
+		sim_broken(s, INV_GANG, "%.*s %d of %.*s is made before its PodGroup", STR_F(role->name), r->pod.index,
+		           STR_F(job->name));
 	if (rec->suspended && !role->aux)
 		sim_broken(s, INV_CLEANED, "%.*s %d of %.*s is made while the job is suspended", STR_F(role->name),
 		           r->pod.index, STR_F(job->name));
+}
+
+static void check_group(struct sim *s, const struct sim_request *r, const struct sim_job *job, const struct version *v)
+{
+	if (v->record && (v->record->outcome || v->record->suspended))
+		sim_broken(s, INV_CLEANED, "PodGroup %.*s is made though %.*s does not run", STR_F(r->r.name),
+		           STR_F(job->name));
+}
+
+/* It is written because something of it is wrong, as far as the operator could know. */
+void check_patch(struct sim *s, const struct sim_request *r)
+{
+	const struct sim_group *g = r->r.resource == RES_GROUP ? map_get(&s->groups, r->r.name) : NULL;
+	struct sim_job *job = g ? g->job : NULL;
+	const struct version *v = job ? job->known[r->slot] : NULL, *known = job ? job->group_known[r->slot] : NULL;
+
+	/* A patch of labels alone is no write of what it says. */
+	if (!v || !known || !memmem(r->r.body.p, r->r.body.n, "\"spec\"", 6))
+		return;
+	if (!plan_group_differs(s->gang, kind_job(v->spec), known->object.group, s->arena))
+		sim_broken(s, INV_GANG, "PodGroup %.*s is written though it is as %.*s wants it", STR_F(r->r.name),
+		           STR_F(job->name));
 }
 
 void check_create(struct sim *s, const struct sim_request *r)
@@ -69,6 +94,10 @@ void check_create(struct sim *s, const struct sim_request *r)
 		sim_broken(s, INV_INVALID, "%.*s is made though %.*s is invalid", STR_F(r->r.name), STR_F(job->name));
 		return;
 	}
+	if (r->r.resource == RES_GROUP) {
+		check_group(s, r, job, v);
+		return;
+	}
 	role = job_role(kind_job(v->spec), role_name);
 	if (!role || index < 0 || index >= role->count) {
 		sim_broken(s, INV_BODY, "%.*s is no replica of %.*s", STR_F(r->r.name), STR_F(job->name));
@@ -83,8 +112,13 @@ void check_create(struct sim *s, const struct sim_request *r)
 
 void check_delete(struct sim *s, const struct sim_request *r)
 {
+	struct sim_group *g = r->r.resource == RES_GROUP ? map_get(&s->groups, r->r.name) : NULL;
+
 	if (!r->r.uid.n)
 		sim_broken(s, INV_UID, "%.*s is deleted whoever it is", STR_F(r->r.name));
+	/* Pods that are made after this need another one. */
+	if (g && g->job)
+		g->job->group_known[r->slot] = NULL;
 }
 
 void check_touch(struct sim *s, const struct sim_request *r, bool foreign)

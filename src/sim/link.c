@@ -17,11 +17,20 @@ static void shown(struct sim *s, const struct link *l, struct version *v)
 	}
 }
 
+static void shown_group(const struct link *l, struct version *v)
+{
+	struct version **known = v->gang ? &v->gang->group_known[l->slot] : NULL;
+
+	if (known && (!*known || (*known)->seq < v->seq))
+		*known = v;
+}
+
 static struct object show(const struct link *l, struct version *v)
 {
 	struct sim *s = l->sim;
 
 	shown(s, l, v);
+	shown_group(l, v);
 	return s->opt.mutant ? mutant_object(s, v) : v->object;
 }
 
@@ -118,7 +127,7 @@ void link_push(struct sim *s, enum resource r, struct version *v, bool gone)
 			     (struct item){ .gone = gone, .version = v, .at = s->now + sim_between(s, 1, 50) });
 }
 
-static const char *const resource_names[] = { "jobs", "pods", "services", "nodes" };
+static const char *const resource_names[] = { "jobs", "pods", "services", "nodes", "podgroups" };
 
 void link_watch(struct sim *s, struct stream *st)
 {
@@ -150,6 +159,8 @@ static struct version *version_of(enum resource r, void *value)
 		return ((struct sim_pod *)value)->labelled ? ((struct sim_pod *)value)->version : NULL;
 	case RES_SERVICE:
 		return ((struct sim_service *)value)->labelled ? ((struct sim_service *)value)->version : NULL;
+	case RES_GROUP:
+		return ((struct sim_group *)value)->now.job_uid.n ? ((struct sim_group *)value)->version : NULL;
 	case RES_NODE:
 	case RES_COUNT:
 		break;
@@ -157,14 +168,34 @@ static struct version *version_of(enum resource r, void *value)
 	return NULL;
 }
 
+/* It cannot be listed; the watch tries again. */
+static bool unlisted(struct sim *s, struct stream *st)
+{
+	struct buf line = BUF_INIT(1024);
+
+	if (resource_of(st->link, st) != RES_GROUP || s->now >= s->groups_absent)
+		return false;
+	operator_trouble(st->link->op, RES_GROUP, 404, STR("404 page not found"), &line);
+	buf_release(&line);
+	sim_move(s, st->relist, s->now + sim_between(s, 500, 10000));
+	run_operator(s, st->link);
+	return true;
+}
+
 /* The server reads what there is; the operator sees it a little later. */
 void link_list(struct sim *s, struct stream *st)
 {
 	enum resource r = resource_of(st->link, st);
-	const struct map *from = r == RES_JOB ? &s->jobs_by_name : r == RES_POD ? &s->pods : &s->services;
+	const struct map *maps[RES_COUNT] = { [RES_JOB] = &s->jobs_by_name,
+		                              [RES_POD] = &s->pods,
+		                              [RES_SERVICE] = &s->services,
+		                              [RES_GROUP] = &s->groups };
+	const struct map *from = maps[r];
 	struct item it = { .list = true, .at = s->now + sim_between(s, 1, 200) };
 	void *value;
 
+	if (unlisted(s, st))
+		return;
 	if (r == RES_NODE) {
 		it.versions = arena_array(s->arena, struct version *, SIM_NODES);
 		for (size_t i = 0; i < SIM_NODES; i++)
@@ -216,7 +247,7 @@ static void forget(struct sim *s, struct sim_request *r)
 }
 
 static const char *const verb_names[] = { "get", "create", "delete", "patch", "patch status of" };
-static const char *const one_names[] = { "job", "pod", "service", "node" };
+static const char *const one_names[] = { "job", "pod", "service", "node", "PodGroup" };
 
 void link_arrive(struct sim *s, struct sim_request *r)
 {
@@ -327,13 +358,15 @@ static const char *read_child(struct sim *s, struct sim_request *r)
 
 	if (!doc)
 		return "no JSON";
-	if (!str_eq(json_str(json_get(root, "kind")), pod ? STR("Pod") : STR("Service")))
-		return "wrong kind";
 	if (!str_eq(json_str(json_get(meta, "name")), r->r.name))
 		return "another name than the request's";
 	r->owner_uid = json_str(json_get(owner, "uid"));
 	if (!r->owner_uid.n || !yyjson_is_true(json_get(owner, "controller")))
 		return "no owner";
+	if (r->r.resource == RES_GROUP)
+		return groups_read(s, r, root);
+	if (!str_eq(json_str(json_get(root, "kind")), pod ? STR("Pod") : STR("Service")))
+		return "wrong kind";
 	if (!str_eq(job_uid, r->owner_uid) || !role.n || !str_int(json_str(json_get(labels, LABEL_INDEX)), &index))
 		return "labels are missing";
 	if (!json_get(labels, LABEL_KIND) || !json_get(labels, LABEL_JOB))
@@ -401,6 +434,8 @@ static void link_submit(struct cluster *c, const struct request *req)
 		check_create(s, r);
 	if (r->r.verb == VERB_DELETE)
 		check_delete(s, r);
+	if (r->r.verb == VERB_PATCH)
+		check_patch(s, r);
 	if (r->hoarded)
 		r->owner_uid = STR("nobody");
 	send(s, r);
@@ -434,10 +469,17 @@ static struct operator_config config(const struct sim *s)
 	c.plan.node_outage_wait = MINUTES(3);
 	c.plan.force_delete_after = MINUTES(1);
 	c.plan.creating_duration = SECONDS(20);
+	c.plan.gang = s->opt.mutant == MUTANT_EAGER ? GANG_NONE : s->gang;
 	c.creates_max = 4;
 	/* Some runs keep few jobs ready, so that they are read again and again. */
 	c.jobs_open = s->opt.seed % 4 ? c.jobs_open : 2;
 	return c;
+}
+
+/* PodGroups, the last ones, are watched only where there is a gang scheduler. */
+static size_t streams_of(const struct sim *s)
+{
+	return s->gang ? RES_COUNT : RES_GROUP;
 }
 
 struct link *link_new(struct sim *s, size_t slot)
@@ -451,7 +493,7 @@ struct link *link_new(struct sim *s, size_t slot)
 	l->wake = arena_new(s->arena, struct sim_event);
 	l->wake->type = EV_OPERATOR;
 	l->wake->what = l;
-	for (size_t i = 0; i < RES_COUNT; i++) {
+	for (size_t i = 0; i < streams_of(s); i++) {
 		struct stream *st = &l->streams[i];
 
 		st->link = l;
@@ -478,7 +520,7 @@ void link_crash(struct sim *s, struct link *l, bool cut_off)
 	else
 		s->former = NULL;
 	sim_cancel(s, l->wake);
-	for (size_t i = 0; i < RES_COUNT; i++) {
+	for (size_t i = 0; i < streams_of(s); i++) {
 		sim_cancel(s, l->streams[i].timer);
 		sim_cancel(s, l->streams[i].relist);
 	}
@@ -542,7 +584,7 @@ static void refuse_status(struct sim *s)
 /* Now and then something goes wrong. */
 void link_fault(struct sim *s)
 {
-	struct stream *st = s->link ? &s->link->streams[rng_below(&s->rng, RES_COUNT)] : NULL;
+	struct stream *st = s->link ? &s->link->streams[rng_below(&s->rng, streams_of(s))] : NULL;
 
 	switch (rng_below(&s->rng, 16)) {
 	case 0:
@@ -595,6 +637,11 @@ void link_fault(struct sim *s)
 		break;
 	default:
 		nodes_fault(s);
+	}
+	if (s->gang && sim_chance(s, 30)) {
+		groups_undefine(s);
+		if (s->link && s->link->streams[RES_GROUP].on)
+			list_anew(s, &s->link->streams[RES_GROUP], sim_between(s, 1, 2000));
 	}
 	sim_move(s, s->faults, s->now + sim_between(s, 200, 12000));
 }

@@ -29,6 +29,8 @@ static const struct {
 	[MUTANT_DEAF] = { "deaf", INV_STUCK },               /* events are lost, and nobody lists anew */
 	[MUTANT_RESTLESS] = { "restless", INV_QUIET },       /* writes that go on for ever */
 	[MUTANT_LIAR] = { "liar", INV_ORACLE },              /* failures are taken for successes */
+	[MUTANT_EAGER] = { "eager", INV_GANG },              /* pods do not wait for their PodGroup */
+	[MUTANT_FUSSY] = { "fussy", INV_GANG },              /* a PodGroup is never as it should be */
 };
 
 const char *mutant_name(enum mutant m)
@@ -208,6 +210,8 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_BLIND:
 	case MUTANT_DEAF:
 	case MUTANT_LIAR:
+	case MUTANT_EAGER:
+	case MUTANT_FUSSY:
 	case MUTANT_COUNT:
 		break;
 	}
@@ -292,6 +296,15 @@ static struct object liar(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_POD, .pod = p };
 }
 
+static struct object fussy(struct sim *s, const struct version *v)
+{
+	struct group *g = arena_raw(s->arena, sizeof(*g));
+
+	*g = *v->object.group;
+	g->min_member++;
+	return (struct object){ .resource = RES_GROUP, .group = g };
+}
+
 struct object mutant_object(struct sim *s, const struct version *v)
 {
 	bool job = v->object.resource == RES_JOB;
@@ -301,6 +314,8 @@ struct object mutant_object(struct sim *s, const struct version *v)
 		return spoilt_job(s, v);
 	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR)
 		return liar(s, v);
+	if (v->object.resource == RES_GROUP && s->opt.mutant == MUTANT_FUSSY)
+		return fussy(s, v);
 	return v->object;
 }
 

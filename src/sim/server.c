@@ -424,12 +424,14 @@ void server_collect(struct sim *s, struct sim_job *job)
 	job->collecting = true;
 	while (job->services)
 		server_remove_service(s, job->services);
+	if (job->group)
+		groups_remove(s, job->group);
 	for (p = job->pods; p; p = next) {
 		next = p->next;
 		server_delete_pod(s, p, -1);
 	}
 	job->collecting = false;
-	if (job->deleting && !job->pods && !job->services)
+	if (job->deleting && !job->pods && !job->services && !job->group)
 		remove_job(s, job);
 }
 
@@ -482,6 +484,8 @@ static int delete (struct sim *s, struct sim_request *r)
 		r->r.resource == RES_JOB ? map_get(&s->jobs_by_name, name_key(s, r->r.kind, r->r.name)) : NULL;
 	struct str uid = p ? p->now.meta.uid : v ? v->now.meta.uid : job ? job->uid : STR_NONE;
 
+	if (r->r.resource == RES_GROUP)
+		return groups_delete(s, r);
 	if (!p && !v && !job)
 		return HTTP_NOT_FOUND;
 	if (r->r.uid.n && !str_eq(r->r.uid, uid))
@@ -528,13 +532,15 @@ static int get(struct sim *s, struct sim_request *r)
 				return HTTP_OK;
 			}
 		return HTTP_NOT_FOUND;
+	case RES_GROUP:
+		return groups_get(s, r);
 	case RES_COUNT:
 		break;
 	}
 	BUG("no resource");
 }
 
-/* Labels on a child that lost them: the only patch of an object that there is. */
+/* Labels on a child that lost them, and PodGroups. */
 static int patch(struct sim *s, struct sim_request *r)
 {
 	struct sim_pod *p = r->r.resource == RES_POD ? map_get(&s->pods, r->r.name) : NULL;
@@ -542,6 +548,8 @@ static int patch(struct sim *s, struct sim_request *r)
 	yyjson_val *meta = json_get(yyjson_doc_get_root(doc), "metadata"), *labels = json_get(meta, "labels");
 	int64_t n;
 
+	if (r->r.resource == RES_GROUP)
+		return groups_patch(s, r);
 	if (!p)
 		return HTTP_NOT_FOUND;
 	check_touch(s, r, p->foreign);
@@ -582,7 +590,14 @@ static int refuse_create(struct sim *s, struct sim_request *r, struct outcome *o
 		o->message = STR("spec.containers[0].image: Required value");
 		return HTTP_INVALID;
 	}
-	return 0;
+	return groups_refuse(s, job, r, o);
+}
+
+static int create(struct sim *s, struct sim_request *r, struct outcome *o)
+{
+	if (r->r.resource == RES_GROUP)
+		return groups_create(s, r, o);
+	return r->r.resource == RES_POD ? create_pod(s, r, o) : create_service(s, r, o);
 }
 
 void server_answer(struct sim *s, struct sim_request *r, struct outcome *o)
@@ -595,7 +610,7 @@ void server_answer(struct sim *s, struct sim_request *r, struct outcome *o)
 	case VERB_CREATE:
 		o->code = refuse_create(s, r, o);
 		if (!o->code)
-			o->code = r->r.resource == RES_POD ? create_pod(s, r, o) : create_service(s, r, o);
+			o->code = create(s, r, o);
 		break;
 	case VERB_DELETE:
 		o->code = delete (s, r);

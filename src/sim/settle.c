@@ -52,6 +52,9 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 	}
 	for (const struct sim_pod *p = job->pods; p; p = p->next)
 		settle_pod(s, job, p);
+	if (job->group && (r->outcome || (r->suspended && !spec->problems.errors)))
+		sim_broken(s, INV_GANG, "PodGroup %.*s of %.*s is still there", STR_F(job->group->now.meta.name),
+		           STR_F(job->name));
 	if (r->outcome) {
 		/* What cannot be read may not tell how long it shall live. */
 		if (spec->ttl >= 0 && !spec->problems.errors)
@@ -82,6 +85,12 @@ static void settle_orphans(struct sim *s)
 
 		if (!p->foreign && (!p->job || !p->job->exists))
 			sim_broken(s, INV_ORPHAN, "pod %.*s has outlived its owner", STR_F(p->now.meta.name));
+	}
+	for (size_t at = 0; map_next(&s->groups, &at, NULL, &value);) {
+		struct sim_group *g = value;
+
+		if (!g->foreign && (!g->job || !g->job->exists))
+			sim_broken(s, INV_ORPHAN, "PodGroup %.*s has outlived its owner", STR_F(g->now.meta.name));
 	}
 	for (size_t at = 0; map_next(&s->services, &at, NULL, &value);) {
 		struct sim_service *v = value;

@@ -22,6 +22,7 @@ static const char *const invariant_names[] = {
 	[INV_BODY] = "children-well-formed",
 	[INV_RECORD_FIRST] = "record-first",
 	[INV_SIBLING] = "old-generation-goes",
+	[INV_GANG] = "gang-first",
 	[INV_STUCK] = "every-job-settles",
 	[INV_QUIET] = "writes-stop",
 	[INV_ORPHAN] = "no-orphans",
@@ -133,7 +134,7 @@ static void start_operator(struct sim *s)
 	ASSERT(!s->link);
 	s->link = link_new(s, s->former ? 1 - s->former->slot : 0);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
-		j->known[s->link->slot] = NULL;
+		j->known[s->link->slot] = j->group_known[s->link->slot] = NULL;
 	TRACE(s, "operator starts");
 }
 
@@ -167,6 +168,9 @@ static void dispatch(struct sim *s, struct sim_event *ev)
 		break;
 	case EV_NODE:
 		nodes_timer(s, ev->what);
+		break;
+	case EV_GROUP:
+		groups_timer(s, ev->what);
 		break;
 	case EV_USERS:
 		users_act(s);
@@ -236,6 +240,9 @@ bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, 
 	*s = (struct sim){ .opt = *opt, .kinds = kinds, .tally = tally, .now = epoch, .arena = memory };
 	s->rng = rng_seed(opt->seed);
 	s->clock = (struct clock){ sim_now, s };
+	/* Every fourth run has Volcano, every fourth scheduler-plugins. */
+	s->gang = opt->seed % 4 == 1 ? GANG_VOLCANO : opt->seed % 4 == 3 ? GANG_PLUGINS : GANG_NONE;
+	kinds_set_gang(kinds, s->gang == GANG_VOLCANO ? STR("volcano") : s->gang ? STR("sched") : STR(""));
 	nodes_start(s);
 	start_operator(s);
 	s->users = sim_at(s, s->now, EV_USERS, NULL);
@@ -264,4 +271,5 @@ void sim_release(struct sim *s)
 	map_release(&s->jobs_by_uid);
 	map_release(&s->pods);
 	map_release(&s->services);
+	map_release(&s->groups);
 }

@@ -4,6 +4,7 @@
  *
  *   server.c   the store: what Kubernetes promises of objects, and no more
  *   link.c     the way between an operator and the server, with its faults
+ *   groups.c   PodGroups and who schedules them
  *   kubelet.c  what becomes of pods; nodes.c what becomes of nodes; users.c what people do
  *   check.c    what must hold at every step; settle.c what must hold when all is quiet
  *   mutant.c   defects that are planted on purpose, to see that the checkers find them
@@ -46,6 +47,7 @@ enum invariant {
 	INV_BODY,
 	INV_RECORD_FIRST,
 	INV_SIBLING,
+	INV_GANG,
 	INV_STUCK,
 	INV_QUIET,
 	INV_ORPHAN,
@@ -103,6 +105,8 @@ struct sim_job {
 	struct version *known[LINKS]; /* the newest that each operator was shown */
 	struct sim_pod *pods;         /* all that exist and name it as their owner */
 	struct sim_service *services;
+	struct sim_group *group;
+	struct version *group_known[LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
 	int32_t failures;      /* pods that ended in a way that may be counted */
 	bool flaky_done;       /* the flaky replica has ended well */
 	bool refuse;           /* the server takes none of its pods: 422 */
@@ -114,7 +118,8 @@ struct sim_job {
 /* What watchers are shown: an immutable state of an object. */
 struct version {
 	struct object object;
-	struct sim_job *job; /* of a job */
+	struct sim_job *job;  /* of a job */
+	struct sim_job *gang; /* … whose PodGroup it is */
 	struct kind_job *spec;
 	struct record *record;
 	uint64_t seq;
@@ -158,6 +163,15 @@ struct sim_service {
 	struct sim_service *next, *prev;
 };
 
+struct sim_group {
+	struct group now;
+	yyjson_val *root; /* the object, but for what the server says in its metadata */
+	bool foreign;
+	struct sim_job *job;
+	struct sim_event *timer;
+	struct version *version;
+};
+
 struct sim_node {
 	struct node now;
 	bool exists, was_down;
@@ -172,6 +186,7 @@ struct sim_request {
 	/* Of a create's body. */
 	struct pod pod;
 	struct service service;
+	yyjson_val *group;
 	size_t n_containers;
 	struct str owner_uid;
 	bool init;
@@ -195,6 +210,7 @@ enum event_type {
 	EV_START,  /* an operator starts */
 	EV_POD,
 	EV_NODE,
+	EV_GROUP,
 	EV_USERS,
 	EV_FAULTS,
 	EV_COLLECT, /* garbage of a job that is gone */
@@ -270,6 +286,9 @@ struct sim {
 	struct map pods, services; /* by name */
 	struct sim_node nodes[SIM_NODES];
 	msec quota_until, webhook_until;
+	enum gang_kind gang;
+	struct map groups;  /* by name */
+	msec groups_absent; /* the server knows none until then */
 	size_t n_foreign;
 
 	struct link *link;   /* the operator of today; NULL: there is none */
@@ -337,6 +356,19 @@ void link_arrive(struct sim *s, struct sim_request *r);
 void link_reply(struct sim *s, struct sim_request *r);
 void link_fault(struct sim *s);
 
+/* groups.c */
+const char *groups_read(struct sim *s, struct sim_request *r, yyjson_val *root);
+int groups_create(struct sim *s, struct sim_request *r, struct outcome *o);
+int groups_patch(struct sim *s, struct sim_request *r);
+int groups_get(struct sim *s, struct sim_request *r);
+int groups_delete(struct sim *s, struct sim_request *r);
+int groups_refuse(struct sim *s, const struct sim_job *job, const struct sim_request *r, struct outcome *o);
+void groups_remove(struct sim *s, struct sim_group *g);
+void groups_timer(struct sim *s, struct sim_group *g);
+void groups_meddle(struct sim *s);
+void groups_undefine(struct sim *s);
+void groups_leave(struct sim *s);
+
 /* kubelet.c */
 void kubelet_new(struct sim *s, struct sim_pod *pod);
 void kubelet_timer(struct sim *s, struct sim_pod *pod);
@@ -374,6 +406,7 @@ yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct
 /* check.c */
 void check_create(struct sim *s, const struct sim_request *r);
 void check_delete(struct sim *s, const struct sim_request *r);
+void check_patch(struct sim *s, const struct sim_request *r);
 void check_pod_made(struct sim *s, const struct sim_pod *pod);
 void check_touch(struct sim *s, const struct sim_request *r, bool foreign);
 void check_status(struct sim *s, struct sim_job *job, const struct version *before, const struct version *after);
@@ -403,6 +436,8 @@ enum mutant {
 	MUTANT_DEAF,
 	MUTANT_RESTLESS,
 	MUTANT_LIAR,
+	MUTANT_EAGER,
+	MUTANT_FUSSY,
 	MUTANT_COUNT
 };
 const char *mutant_name(enum mutant m);

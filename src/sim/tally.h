@@ -50,7 +50,11 @@
 	X(RESUMED, "resumed")                                                                                          \
 	X(SPOILT, "edited to be invalid")                                                                              \
 	X(MENDED, "mended")                                                                                            \
-	X(ANNOTATED, "end asked for by annotation")
+	X(ANNOTATED, "end asked for by annotation")                                                                    \
+	X(GROUP_QUEUED, "PodGroup waits for its queue")                                                                \
+	X(GROUP_EDITED, "PodGroup edited")                                                                             \
+	X(GROUP_FOREIGN, "PodGroup's name taken by somebody else")                                                     \
+	X(GROUPS_ABSENT, "PodGroups not defined (404)")
 
 enum hit {
 #define X(name, text) HIT_##name,

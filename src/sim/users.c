@@ -188,6 +188,8 @@ void users_act(struct sim *s)
 			meddle(s, job);
 		}
 	}
+	if (s->gang && rng_one_in(&s->rng, 8))
+		groups_meddle(s);
 	sim_move(s, s->users, s->now + sim_between(s, 100, 12000));
 }
 
@@ -195,8 +197,8 @@ void users_act(struct sim *s)
 static bool name_shared(const struct sim *s, const struct sim_job *job)
 {
 	for (const struct sim_job *j = s->all_jobs; j; j = j->next)
-		if (j != job && j->exists && manifest_plain_names(j->wish.kind) &&
-		    manifest_plain_names(job->wish.kind) && str_eq(j->name, job->name))
+		if (j != job && j->exists && str_eq(j->name, job->name) &&
+		    (s->gang || (manifest_plain_names(j->wish.kind) && manifest_plain_names(job->wish.kind))))
 			return true;
 	return false;
 }
@@ -205,6 +207,7 @@ void users_leave(struct sim *s)
 {
 	while (s->n_foreign)
 		stranger_leaves(s);
+	groups_leave(s);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		if (j->exists) {
 			j->refuse = false;

@@ -28,12 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct job_object job;
 	struct service service;
 	struct node node;
+	struct group group;
 	struct str left_out;
 	struct pod pod;
 	bool ok = decode_pod(&pod, val, &a, &e);
 
 	ASSERT(ok == (e.code == ERR_NONE));
 	ASSERT(ok == decode_service(&service, val, &a, &e) && ok == decode_node(&node, val, &a, &e));
+	ASSERT(ok == decode_group(&group, val, &a, &e));
 	if (decode_job(&job, val, STR("K"), &a, NULL))
 		ASSERT(ok && str_eq(job.meta.name, pod.meta.name) && str_eq(node.name, pod.meta.name));
 	if (yyjson_is_obj(val)) {

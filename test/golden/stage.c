@@ -264,6 +264,9 @@ static void apply(struct stage *s, const struct action *act, const struct record
 	case ACT_DELETE_JOB:
 		s->job_deleted = true;
 		return;
+	case ACT_DELETE_GROUP: /* there are no gangs here */
+	case ACT_CREATE_GROUP:
+	case ACT_PATCH_GROUP:
 	case ACT_COUNT:
 		break;
 	}

@@ -92,6 +92,7 @@ static struct str plural_of(enum resource r)
 		return STR("services");
 	case RES_NODE:
 		return STR("nodes");
+	case RES_GROUP: /* jobs are admitted whole here */
 	case RES_JOB:
 	case RES_COUNT:
 		break;

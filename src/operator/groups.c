@@ -1,0 +1,119 @@
+/* The PodGroups of jobs: written, and what it means where the cluster knows none. */
+#include "base/log.h"
+#include "operator/internal.h"
+#include "operator/send.h"
+
+enum { HTTP_BAD_REQUEST = 400, HTTP_FORBIDDEN = 403, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_ERROR = 500 };
+
+static bool says(struct str message, const char *what)
+{
+	return message.n && memmem(message.p, message.n, what, strlen(what));
+}
+
+bool groups_write(struct op *op, struct cached_job *job, const struct action *a)
+{
+	bool make = a->type == ACT_CREATE_GROUP;
+	struct pending p = { .purpose = FOR_GROUP, .job = job, .resource = RES_GROUP, .ns = job->meta.ns };
+	struct err e = ERR_INIT;
+
+	buf_clear(&op->body);
+	if (!(make ? kind_group(job->parsed, &op->body, &e) : kind_group_patch(job->parsed, a->group, &op->body, &e))) {
+		creates_unbuildable(op, job, false, &e);
+		return false;
+	}
+	p.name = make ? kind_group_name(job->parsed) : a->group->meta.name;
+	p.uid = make ? STR_NONE : a->group->meta.uid;
+	send_request(op, &p, make ? VERB_CREATE : VERB_PATCH, buf_str(&op->body));
+	return true;
+}
+
+static void look_at_all(struct op *op)
+{
+	void *value;
+
+	for (size_t at = 0; map_next(&op->cache.jobs, &at, NULL, &value);)
+		operator_look(op, value, QUEUE_RESYNC);
+}
+
+/* True: it is news. */
+static bool set_trouble(struct op *op, int code, struct str message)
+{
+	struct str text = plan_groups_trouble(op->config.plan.gang, code, message, &op->arena);
+
+	if (op->groups_trouble && str_eqc(text, op->groups_trouble))
+		return false;
+	free(op->groups_trouble);
+	op->groups_trouble = xstrndup(text.p, text.n);
+	look_at_all(op);
+	return true;
+}
+
+bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line)
+{
+	if (resource != RES_GROUP || op->config.plan.gang == GANG_NONE ||
+	    (code != HTTP_NOT_FOUND && code != HTTP_FORBIDDEN) || !set_trouble(op, code, message))
+		return false;
+	buf_put(line, str_c(op->groups_trouble));
+	return true;
+}
+
+void groups_listed(struct op *op)
+{
+	if (!op->groups_trouble)
+		return;
+	free(op->groups_trouble);
+	op->groups_trouble = NULL;
+	log_info(NO_FIELDS, "PodGroups can be listed: jobs that waited for them go on");
+	look_at_all(op);
+}
+
+bool groups_too_early(const struct op *op, const struct pending *p, const struct outcome *o)
+{
+	return op->config.plan.gang == GANG_VOLCANO && p->resource == RES_POD && o->code == HTTP_BAD_REQUEST &&
+	       says(o->message, "podgroup");
+}
+
+static void made(struct op *op, const struct pending *p, const struct outcome *o)
+{
+	struct cached_job *job = p->job;
+
+	job->created = true;
+	cache_answer(&op->cache, &o->object, requests_serial(o->id));
+	/* The job is as it was when this was sent: nobody reads it again before the answer. */
+	if (p->verb == VERB_PATCH && !job->gone && job->parsed)
+		job->group_kept =
+			plan_group_differs(op->config.plan.gang, kind_job(job->parsed), o->object.group, &op->arena);
+}
+
+/* What a queue or a webhook does not take today it may take tomorrow: a job does not fail for its PodGroup. */
+static void refused(struct op *op, const struct pending *p, const struct outcome *o)
+{
+	bool quota = o->code == HTTP_FORBIDDEN && says(o->message, "quota");
+
+	struct str message = o->message;
+
+	/* The watch will say so for everybody, if it stays so. */
+	if (o->code == HTTP_NOT_FOUND && !says(message, "namespace"))
+		message = plan_groups_trouble(op->config.plan.gang, o->code, message, &op->arena);
+	if (plan_refusal(o->code, o->reason) == REFUSED_NOT || o->retry_after)
+		outcome_failed(p->job, o);
+	else
+		outcome_refused(op, p, quota ? REFUSED_QUOTA : REFUSED_SERVER, message);
+}
+
+void groups_answered(struct op *op, const struct pending *p, const struct outcome *o)
+{
+	bool exists = o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists");
+
+	if (o->code >= 200 && o->code < 300) {
+		made(op, p, o);
+	} else if (o->code == HTTP_NOT_FOUND && p->verb == VERB_PATCH) {
+		cache_missing(&op->cache, RES_GROUP, p->ns, p->name, p->uid);
+	} else if (o->code == 0 || exists || (o->code == HTTP_CONFLICT && p->verb == VERB_PATCH)) {
+		send_get_child(op, p);
+	} else {
+		refused(op, p, o);
+		if (o->code >= HTTP_ERROR)
+			send_get_child(op, p);
+	}
+}

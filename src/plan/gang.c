@@ -1,0 +1,149 @@
+/*
+ * The PodGroup of a job: made before the pods that count, kept as the job wants it, gone while nothing of the job
+ * shall run. It is written when it differs from what we want, and not because somebody else has added to it.
+ */
+#include "job/gang.h"
+#include "plan/world.h"
+
+static bool is_on(const struct world *w)
+{
+	return w->in->config->gang != GANG_NONE;
+}
+
+/* Of what nobody has said anything, what stands there is right. */
+static bool said_differs(struct str said, struct str have)
+{
+	return said.n && !str_eq(said, have);
+}
+
+static void put_needs(struct buf *b, const struct needs *n)
+{
+	char text[QUANTITY_TEXT];
+
+	for (size_t i = 0; i < n->n; i++)
+		buf_printf(b, " %.*s=%.*s", STR_F(n->v[i].name), STR_F(need_write(&n->v[i], text)));
+	buf_putc(b, '\n');
+}
+
+/* Of what is wanted and what stands there. */
+static uint64_t fingerprint(const struct job *job, const struct gang *want, const struct group *have)
+{
+	const struct scheduling *s = &job->scheduling;
+	struct buf b = BUF_INIT(1 << 20);
+	uint64_t hash;
+
+	buf_printf(&b, "%d %d %d %d\n%.*s\n%.*s\n%.*s\n%.*s\n", want->members, have->min_member, s->timeout,
+	           have->timeout, STR_F(s->queue), STR_F(have->queue), STR_F(s->priority_class),
+	           STR_F(have->priority_class));
+	put_needs(&b, &want->needs);
+	put_needs(&b, &have->needs);
+	hash = str_hash(buf_str(&b));
+	buf_release(&b);
+	return hash;
+}
+
+uint64_t plan_group_differs(enum gang_kind kind, const struct job *job, const struct group *have, struct arena *a)
+{
+	const struct scheduling *s = &job->scheduling;
+	struct gang want = gang_of(job, a);
+	bool differs = want.members != have->min_member || !needs_eq(&want.needs, &have->needs);
+
+	if (kind == GANG_VOLCANO)
+		differs = differs || said_differs(s->queue, have->queue) ||
+		          said_differs(s->priority_class, have->priority_class);
+	else
+		differs = differs || (s->timeout >= 0 && s->timeout != have->timeout);
+	return differs ? fingerprint(job, &want, have) : 0;
+}
+
+struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message, struct arena *a)
+{
+	const struct gang_api *api = gang_api(kind);
+
+	if (code == 404)
+		return arena_printf(a,
+		                    "the cluster knows no PodGroup of %.*s/%.*s: install %.*s, or start dl-operator "
+		                    "without --gang-scheduler-name",
+		                    STR_F(api->group), STR_F(api->version), STR_F(api->title));
+	return arena_printf(a, "dl-operator may not use the PodGroups of %.*s/%.*s: %.*s", STR_F(api->group),
+	                    STR_F(api->version), STR_F(reason_clip(message)));
+}
+
+/* Volcano lets a group into its queue when there is room for it; pods that come before are only in the way, and older
+   versions refuse them. */
+static bool waits_for_queue(const struct world *w)
+{
+	const struct group *g = w->in->group;
+
+	return w->in->config->gang == GANG_VOLCANO && (!g->phase.n || str_eqc(g->phase, "Pending"));
+}
+
+static bool lacks_pods(const struct world *w)
+{
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		for (int32_t i = 0; i < w->job->roles[r].count && !w->job->roles[r].aux; i++)
+			if (w->roles[r].replicas[i].verdict == V_ABSENT)
+				return true;
+	return false;
+}
+
+static bool going(const struct group *g)
+{
+	return g->meta.deleted != 0;
+}
+
+static void write_group(struct world *w, enum action_type type)
+{
+	msec until = refusal_until(&w->in->refusal);
+
+	if (w->now >= until)
+		world_act(w, type)->group = w->in->group;
+	else
+		world_wake(w, until);
+}
+
+void gang_keep(struct world *w)
+{
+	const struct group *g = w->in->group;
+	uint64_t differs;
+
+	if (!is_on(w) || (!g && !lacks_pods(w)))
+		return;
+	w->gang_held = w->in->groups_trouble.n || !g || going(g) || waits_for_queue(w);
+	if (w->in->groups_trouble.n || (g && going(g)))
+		return;
+	if (!g) {
+		write_group(w, ACT_CREATE_GROUP);
+		return;
+	}
+	differs = plan_group_differs(w->in->config->gang, w->job, g, w->a);
+	/* What the server made of it when we wrote just that is what it wants. */
+	if (differs && differs != w->in->group_kept)
+		write_group(w, ACT_PATCH_GROUP);
+}
+
+void gang_drop(struct world *w)
+{
+	const struct group *g = w->in->group;
+
+	if (g && !going(g))
+		world_act(w, ACT_DELETE_GROUP)->target = &g->meta;
+}
+
+struct str gang_line(const struct world *w)
+{
+	const struct group *g = w->in->group;
+	struct str why, queue;
+
+	if (w->in->groups_trouble.n)
+		return arena_printf(w->a, "waits: %.*s", STR_F(w->in->groups_trouble));
+	if (!g)
+		return STR("makes its PodGroup");
+	if (going(g))
+		return arena_printf(w->a, "waits for PodGroup %.*s to go", STR_F(g->meta.name));
+	why = reason_clip(g->message);
+	queue = g->queue.n ? g->queue : STR("default");
+	return arena_printf(w->a, "waits for Volcano to let PodGroup %.*s into queue %.*s (phase %.*s)%s%.*s",
+	                    STR_F(g->meta.name), STR_F(queue), STR_F(g->phase.n ? g->phase : STR("not set")),
+	                    why.n ? ": " : "", STR_F(why));
+}
