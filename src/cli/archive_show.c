@@ -38,7 +38,7 @@ struct show {
 	const bool *kinds_wanted;
 	const struct kinds *kinds;
 	struct str job;
-	struct str at[LEVEL_FILE + 1]; /* names of the folders that it is in */
+	struct str at[LEVEL_FILE]; /* names of the folders that it is in */
 	VEC(struct kept) logs;
 	struct merge merge;
 	struct logline_printer printer;
@@ -65,7 +65,7 @@ static bool enter(struct show *s, int level, struct str name)
 	struct str role;
 	int32_t index;
 
-	if (!archive_part(name))
+	if (level >= LEVEL_FILE || !archive_part(name))
 		return false;
 	s->at[level] = arena_str(&s->arena, name);
 	switch (level) {
@@ -80,7 +80,7 @@ static bool enter(struct show *s, int level, struct str name)
 		       (!s->o->role || str_eq_nocase(role, str_c(s->o->role))) &&
 		       (s->o->index < 0 || index == s->o->index);
 	default:
-		return level < LEVEL_FILE;
+		return true;
 	}
 }
 
@@ -139,6 +139,7 @@ static bool is_later(const struct kept *a, const struct kept *b)
 static bool choose(struct show *s)
 {
 	const struct kept *last = NULL;
+	struct str run;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->logs.n; i++) {
@@ -154,8 +155,10 @@ static bool choose(struct show *s)
 		if (!last || is_later(k, last))
 			last = k;
 	}
+	ASSERT(s->logs.v || !s->logs.n);
+	run = last ? last->run : STR_NONE;
 	for (size_t i = 0; i < s->logs.n; i++)
-		if (str_eq(s->logs.v[i].run, last->run))
+		if (str_eq(s->logs.v[i].run, run))
 			s->logs.v[n++] = s->logs.v[i];
 	s->logs.n = n;
 	if (!n)

@@ -193,8 +193,10 @@ static void on_log_end(void *cookie, const struct outcome *o, msec took)
 	bool whole = o->code >= 200 && o->code < 300 && !o->message.n && !s->unwritten;
 	struct err e = ERR_INIT;
 
-	(void)took;
 	s->stream = NULL;
+	/* One that lasted is none that failed, though it may have had nothing to say. */
+	if (took > retry_most)
+		s->delay = 0;
 	if (whole && (s->to_the_end || s->pod_gone) && !archive_file_complete(&s->file, &e)) {
 		tell_unwritten(s, &e);
 		whole = false;

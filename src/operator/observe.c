@@ -46,9 +46,9 @@ void observe_answer(struct op *op, const struct pending *p, const struct outcome
 		           .index = p->index,
 		           .generation = p->resource == RES_POD ? p->generation : -1,
 		           .code = o->code,
-		           .took = MAX(op->now - p->sent, 0),
 		           .message = o->message };
 
+	s.took = MAX(op->now - p->sent, 0);
 	if (!s.role.n) {
 		s.generation = -1;
 		find_child(op, p, &s);

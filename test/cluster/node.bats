@@ -200,6 +200,42 @@ ended_all() {
   nothing_left "$link" "$spaces" "$PWD/half"
 }
 
+@test "dljob logs --archive: what restarts and clean-up remove is kept, each line once" {
+  # shellcheck disable=SC2016 # for the containers
+  tfjob kept 1 "  policy: {cleanPods: All, restart: {backoff: {initialSeconds: 0}}}" | yaml_to_json | jq '.[0]' |
+    in_containers 'echo "$HOSTNAME begins"
+      case $HOSTNAME in
+      *master*) nc -l -p 2222 </dev/null && echo ends ;;
+      *) i=0; while [ $i -lt 300 ]; do echo "line $i"; i=$((i + 1)); [ $((i % 100)) != 0 ] || sleep 1; done; exit 137 ;;
+      esac' >job.json
+  create job.json
+  keep() {
+    "$DLJOB" logs -q -n "$ns" --all -f --archive kept >keep.out 2>&1 3>&- &
+    echo $! >keep.pid
+  }
+  keep
+  first_line() { grep -q "line 0" kept/*/*/kept/*/worker-0/0.*.log; }
+  eventually 120 first_line
+  kill -KILL "$(cat keep.pid)"
+  wait "$(cat keep.pid)" || true
+  keep
+  second_is_whole() { grep -q "line 299" kept/*/*/kept/*/worker-0/1.*.log; }
+  eventually 180 second_is_whole
+  end_master
+  ended tfjob.mlkube.io/kept Complete
+  no_pods() { is "$(kubectl -n "$ns" get pods -o name)" ""; }
+  eventually 120 no_pods
+  ends() { grep -q ends kept/*/*/kept/*/master-0/0.*.log; }
+  eventually 120 ends
+  kill "$(cat keep.pid)"
+  wait "$(cat keep.pid)"
+  for generation in 0 1; do
+    sed 's/^[^ ]* //; 1d' kept/*/*/kept/*/worker-0/$generation.*.log >texts
+    seq -f 'line %g' 0 299 | cmp - texts
+  done
+  has "$("$DLJOB" logs kept --from kept --role master)" "ends"
+}
+
 @test "the image runs as nobody in particular, reads only, and finds the API server by name" {
   BUILD=$(dirname "$DLJOB") "$root/deploy/image/rootfs.sh" "$PWD/root"
   TAG=node IMAGE=localhost/dl-operator "$root/deploy/image/archive.sh" root image.tar
