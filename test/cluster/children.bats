@@ -54,7 +54,9 @@ YAML
 runnable() {
   if on_this_machine; then
     jq '(.spec | objects | .replicaSpecs | arrays) |= (.[0].template as $t | map(.template //= $t))
-      | del((.spec | objects).tensorboard)' | pods_do 'exec sleep infinity'
+      | del(.spec | objects | .tensorboard, .policy.tensorboard)
+      | .metadata.annotations |= with_entries(select(.value | contains("tensorboard") | not))?
+      ' | pods_do 'exec sleep infinity'
   else
     cat
   fi
