@@ -4,6 +4,9 @@
 
 static const struct record nothing = { .version = RECORD_VERSION };
 
+/* So long after it was planned a create may be sent. */
+static const msec list_lasts = SECONDS(2);
+
 /* Children */
 
 /* A restart of the whole job, or of a role, lets the old members go before the first new one is made. */
@@ -106,6 +109,9 @@ void check_create(struct sim *s, const struct sim_request *r)
 	if (v->record && v->record->outcome && !role->aux)
 		sim_broken(s, INV_CLEANED, "%.*s is made though %.*s has ended: %s", STR_F(r->r.name), STR_F(job->name),
 		           phase_name(v->record->outcome));
+	if (v->record && v->record->outcome && role->board && role->board->ttl >= 0 && v->record->end &&
+	    s->now > v->record->end + SECONDS(role->board->ttl) + list_lasts)
+		sim_broken(s, INV_CLEANED, "%.*s is made though its time is over", STR_F(r->r.name));
 	if (pod)
 		check_pod(s, r, job, v, role);
 }

@@ -134,7 +134,10 @@ static void wild(struct sim *s, struct wish *w)
 	w->suspend = rng_one_in(r, 20);
 	w->invalid = rng_one_in(r, 15);
 	w->init = rng_one_in(r, 4);
-	w->tensorboard = w->kind == KIND_C && rng_one_in(r, 6);
+	/* By its number, so that the other jobs of a seed are what they were without it. */
+	w->own_board = w->kind == KIND_C && rng_one_in(r, 6);
+	w->tensorboard = w->own_board || w->serial % 4 == 1;
+	w->board_ttl = w->serial % 8 == 1 ? (int32_t)(w->serial * 7 % 60) : -1;
 }
 
 /* One that is loaded. */
@@ -152,9 +155,13 @@ static size_t some_kind(struct sim *s)
 struct wish manifest_wish(struct sim *s)
 {
 	struct rng *r = &s->rng;
-	struct wish w = {
-		.serial = ++s->wishes, .kind = some_kind(s), .limit = -1, .time_limit = -1, .deadline = -1, .ttl = -1
-	};
+	struct wish w = { .serial = ++s->wishes,
+		          .kind = some_kind(s),
+		          .limit = -1,
+		          .time_limit = -1,
+		          .deadline = -1,
+		          .ttl = -1,
+		          .board_ttl = -1 };
 
 	for (size_t i = 0; i < SIM_ROLES && kinds[w.kind].roles[i].name; i++)
 		w.counts[i] = (int32_t)rng_between(r, kinds[w.kind].roles[i].least, kinds[w.kind].roles[i].most);
@@ -225,6 +232,15 @@ static void render_restart(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut
 		yyjson_mut_obj_add_int(doc, r, "limit", w->limit);
 }
 
+static void render_board(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *parent)
+{
+	yyjson_mut_val *board = obj_in(doc, parent, "tensorboard");
+
+	yyjson_mut_obj_add_str(doc, board, "logDir", "/logs");
+	if (w->board_ttl >= 0)
+		yyjson_mut_obj_add_int(doc, board, "ttlSecondsAfterFinished", w->board_ttl);
+}
+
 static yyjson_mut_val *render_policy(const struct wish *w, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *p = yyjson_mut_obj(doc), *role;
@@ -241,6 +257,8 @@ static yyjson_mut_val *render_policy(const struct wish *w, yyjson_mut_doc *doc)
 		yyjson_mut_obj_add_str(doc, p, "cleanPods", clean_name(w->clean));
 	if (w->suspend)
 		yyjson_mut_obj_add_bool(doc, p, "suspend", true);
+	if (w->tensorboard && !w->own_board)
+		render_board(w, doc, p);
 	if (w->kind != KIND_D && (w->complete_said || w->fail_said)) {
 		role = obj_in(doc, obj_in(doc, p, "roles"), works->title);
 		if (w->complete_said)
@@ -299,8 +317,8 @@ static yyjson_mut_val *render_spec(const struct wish *w, yyjson_mut_doc *doc)
 		else
 			yyjson_mut_arr_append(roles, render_role(w, i, doc));
 	}
-	if (w->tensorboard)
-		yyjson_mut_obj_add_str(doc, obj_in(doc, spec, "tensorboard"), "logDir", "/logs");
+	if (w->tensorboard && w->own_board)
+		render_board(w, doc, spec);
 	if (map && w->restart_said)
 		yyjson_mut_obj_add_str(doc, spec, "restartingExitCode", "137,143,255");
 	if (map && w->time_limit >= 0)

@@ -169,7 +169,8 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 			twin(s, r);
 		break;
 	case MUTANT_UNDEAD:
-		if (pod && r->r.verb == VERB_CREATE)
+		/* TensorBoard may be made then. */
+		if (pod && r->r.verb == VERB_CREATE && !str_eqc(r->pod.role, "tensorboard"))
 			s->mutant_create = *r;
 		break;
 	case MUTANT_GREEDY:

@@ -80,8 +80,10 @@ struct wish {
 	bool clean_said;
 	enum role_end complete, fail; /* of the role that works */
 	bool complete_said, fail_said;
-	bool suspend, invalid, init, tensorboard;
-	const char *annotation; /* NULL, Preempted, Failed, NodeFail */
+	bool suspend, invalid, init;
+	bool tensorboard, own_board; /* has one; said in the kind's own field */
+	int32_t board_ttl;           /* … -1: not said */
+	const char *annotation;      /* NULL, Preempted, Failed, NodeFail */
 	enum script script;
 	int32_t flaky; /* generations in which it fails */
 };
