@@ -47,7 +47,6 @@ struct cached_child {
 		struct group *group;
 	};
 	struct versions versions;
-	struct children *children;
 	struct cached_child *prev, *next;
 };
 

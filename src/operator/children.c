@@ -73,7 +73,6 @@ static void link_other(struct cache *c, struct cached_child *s, struct str job_u
 {
 	struct children *ch = children_of(c, job_uid);
 
-	s->children = ch;
 	s->prev = NULL;
 	s->next = ch->others;
 	if (ch->others)
@@ -82,9 +81,9 @@ static void link_other(struct cache *c, struct cached_child *s, struct str job_u
 	ch->n_others++;
 }
 
-static void unlink_other(struct cache *c, struct cached_child *s)
+static void unlink_other(struct cache *c, struct cached_child *s, struct str job_uid)
 {
-	struct children *ch = s->children;
+	struct children *ch = cache_children(c, job_uid);
 
 	if (s->prev)
 		s->prev->next = s->next;
@@ -282,7 +281,7 @@ static void set(struct cache *c, struct cached_child *s, const struct object *o)
 static void clear(struct cache *c, struct cached_child *s)
 {
 	cache_changed_uid(c, job_of(s));
-	unlink_other(c, s);
+	unlink_other(c, s, job_of(s));
 	if (s->resource == RES_SERVICE)
 		free(s->service);
 	else

@@ -264,6 +264,33 @@ static void test_a_name_that_is_taken(void **state)
 	has(b, "\"message\":\"pod demo-ps-0 belongs to nobody\"");
 }
 
+static void test_another_scheduler(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_ODD);
+
+	s.message = STR("spec.schedulerName is kept");
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"OtherScheduler\",\"type\":\"Warning\"");
+	has(b, "\"message\":\"spec.schedulerName is kept\"");
+}
+
+/* A PodGroup is a child as the others are. */
+static void test_a_podgroup(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_ANSWER);
+
+	s.verb = VERB_CREATE;
+	s.resource = RES_GROUP;
+	s.object = STR("demo");
+	s.code = 201;
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, SECONDS(60)));
+	has(b, "\"message\":\"Created PodGroup demo\"");
+}
+
 static void test_a_kind_that_is_not_known(void **state)
 {
 	struct bench *b = *state;
@@ -292,6 +319,8 @@ int main(void)
 		TEST(test_gives_up_in_the_end),
 		TEST(test_bounds),
 		TEST(test_a_name_that_is_taken),
+		TEST(test_another_scheduler),
+		TEST(test_a_podgroup),
 		TEST(test_a_kind_that_is_not_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,8 +50,11 @@ static bool set_trouble(struct op *op, int code, struct str message)
 
 bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line)
 {
-	if (resource != RES_GROUP || op->config.plan.gang == GANG_NONE ||
-	    (code != HTTP_NOT_FOUND && code != HTTP_FORBIDDEN) || !set_trouble(op, code, message))
+	/* A watch that is refused goes on from where it was, and nobody tells when; so only what keeps us from listing
+	   them counts. Whoever loses the right later hears it from the requests. */
+	bool counts = code == HTTP_NOT_FOUND || (code == HTTP_FORBIDDEN && !op->cache.synced[RES_GROUP]);
+
+	if (resource != RES_GROUP || op->config.plan.gang == GANG_NONE || !counts || !set_trouble(op, code, message))
 		return false;
 	buf_put(line, str_c(op->groups_trouble));
 	return true;
