@@ -196,7 +196,8 @@ spec:
     - sh
     - -c
     - |
-      [ -e /own/again ] || { touch /own/again; echo first; echo went wrong >&2; exit 3; }
+      # In one stream: of two nobody promises the order.
+      [ -e /own/again ] || { touch /own/again; echo first >&2; echo went wrong >&2; exit 3; }
       echo second; echo here
       nc -l -p 2222 </dev/null
       echo bye
