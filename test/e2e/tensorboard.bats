@@ -159,3 +159,25 @@ finish() {
   has "$(cat err)" "Succeeded"
   has_not "$(tail -1 err)" "restart"
 }
+
+@test "it keeps no place for a job that is suspended" {
+  install_board
+  up
+  cpus=$(api /api/v1/nodes | jq -r '.items[0].status.allocatable.cpu')
+  whole="            resources: {requests: {cpu: \"$cpus\"}}"
+  trainers first "echo curve >$PWD/logs/events; sleep 1000" 1 \
+    "  policy: {tensorboard: {logDir: $PWD/logs}}" "$whole" | submit
+  eventually 60 phase_is first Running
+  said() { api "$jobs/first" | jq -er .status.dlOperator.tensorboard; }
+  eventually 60 said
+  dljob suspend --local first
+  eventually 60 phase_is first Suspended
+  trainers second "sleep 1000" 1 "" "$whole" | submit
+  eventually 60 phase_is second Running
+  dljob resume --local first
+  waits() { has "$(api "$jobs/first" | jq -r .status.dlOperator.reason)" "waits for trainer-0 to be scheduled"; }
+  eventually 60 waits
+  is "$(page "$(said)")" "curve"
+  dljob delete --local second
+  eventually 60 phase_is first Running
+}

@@ -109,6 +109,11 @@ static void decide(struct runner *r)
 
 static void carry_out(struct runner *r, struct run_pod *p)
 {
+	/* It is not of those that must start together. */
+	if (board_is(p)) {
+		bind(r, p);
+		return;
+	}
 	switch (p->unit->verdict) {
 	case FIT_ADMITTED:
 		bind(r, p);

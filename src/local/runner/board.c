@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define LOOPBACK "127.0.0.1"
@@ -73,21 +74,44 @@ static bool is_free(int port)
 	return well;
 }
 
-/* Others that live may not listen yet. */
-static bool is_given(const struct runner *r, const struct run_pod *but, int port)
+/* Whoever on this machine starts one, under any user, takes the port by a name that only one can have: two that look
+   at the same moment find it free, and the one that cannot listen would be told to answer, by the other's answer. */
+static int take_name(int port)
 {
-	for (const struct run_pod *p = r->first_pod; p; p = p->next)
-		if (p != but && p->board_port == port && (p->stage == STAGE_BOUND || p->stage == STAGE_LIVES))
-			return true;
-	return false;
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "dljob-tensorboard-%d", port);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&name,
+	                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
-static int choose_port(const struct runner *r, const struct run_pod *p)
+void board_release(struct run_pod *p)
 {
-	for (int port = BOARD_PORT; port < BOARD_PORT + PORTS_TRIED; port++)
-		if (!is_given(r, p, port) && is_free(port))
-			return port;
-	return 0;
+	if (p->board_port && p->board_name >= 0)
+		close(p->board_name);
+	p->board_port = 0;
+	p->board_name = -1;
+}
+
+static void choose_port(struct run_pod *p)
+{
+	board_release(p);
+	for (int port = BOARD_PORT; port < BOARD_PORT + PORTS_TRIED; port++) {
+		int name = take_name(port);
+
+		if (name >= 0 && is_free(port)) {
+			p->board_port = port;
+			p->board_name = name;
+			return;
+		}
+		if (name >= 0)
+			close(name);
+	}
 }
 
 void board_take(struct run_pod *p)
@@ -99,8 +123,11 @@ void board_take(struct run_pod *p)
 	if (!board_is(p) || !str_has_prefix(said, before))
 		return;
 	said = str_sub(said, before.n, said.n);
-	if (str_next(&said, '/', &port) && str_int(port, &n) && n > 0 && n <= UINT16_MAX)
-		p->board_port = (int)n;
+	if (!str_next(&said, '/', &port) || !str_int(port, &n) || n <= 0 || n > UINT16_MAX)
+		return;
+	board_release(p);
+	p->board_port = (int)n;
+	p->board_name = take_name((int)n);
 }
 
 static bool tell_address(struct runner *r, struct run_pod *p)
@@ -156,7 +183,7 @@ bool board_make(struct runner *r, struct run_pod *p, struct pod_spec *spec, stru
 		err_set(e, ERR_INVALID, "tensorboard is not installed on this machine; pip install tensorboard");
 		return wait_for(why, c, "NotInstalled");
 	}
-	p->board_port = choose_port(r, p);
+	choose_port(p);
 	if (!p->board_port || !tell_address(r, p)) {
 		err_set(e, ERR_IO, "no port between %d and %d is free", BOARD_PORT, BOARD_PORT + PORTS_TRIED - 1);
 		return wait_for(why, c, "NoFreePort");

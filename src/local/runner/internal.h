@@ -56,6 +56,7 @@ struct run_pod {
 	char ip[NET_IP_TEXT];
 	bool has_ip;
 	int board_port; /* TensorBoard's, on the machine's loopback; 0: none */
+	int board_name; /* with it: a descriptor that keeps others from taking it; -1 */
 	/* The start. */
 	bool chosen; /* for this round */
 	bool lacks;  /* a ConfigMap or a Secret that may come */
@@ -225,6 +226,8 @@ bool board_on_host(const struct run_pod *p);
 bool board_make(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct pod_refusal *why, struct err *e);
 /* The port that one who runs already has. */
 void board_take(struct run_pod *p);
+/* … is free again. */
+void board_release(struct run_pod *p);
 
 /* --- hosts.c */
 void hosts_take_service(struct runner *r, yyjson_doc *object, enum store_change change);

@@ -19,7 +19,7 @@ struct run_pod *pods_add(struct runner *r, struct str uid, struct str ns, struct
 	p->ns = copy(ns);
 	p->name = copy(name);
 	p->folder = copy(folder);
-	p->pidfd = p->wd = p->netns = -1;
+	p->pidfd = p->wd = p->netns = p->board_name = -1;
 	map_put(&r->pods, str_c(p->uid), p);
 	p->prev = r->last_pod;
 	*(r->last_pod ? &r->last_pod->next : &r->first_pod) = p;
@@ -58,6 +58,7 @@ void pods_drop(struct runner *r, struct run_pod *p)
 {
 	ASSERT(p->stage != STAGE_LIVES);
 	process_forget(r, p);
+	board_release(p);
 	map_del(&r->pods, str_c(p->uid));
 	*(p->prev ? &p->prev->next : &r->first_pod) = p->next;
 	*(p->next ? &p->next->prev : &r->last_pod) = p->prev;
@@ -79,6 +80,8 @@ void pods_set_stage(struct runner *r, struct run_pod *p, enum stage s)
 	r->living -= p->stage == STAGE_LIVES;
 	p->stage = s;
 	r->fit_due = true;
+	if (s == STAGE_ENDED)
+		board_release(p);
 }
 
 bool pods_is_deleting(const struct run_pod *p)

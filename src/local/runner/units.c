@@ -182,7 +182,8 @@ void units_count(struct runner *r)
 		p->unit->pods++;
 		if (p->stage == STAGE_ENDED || p->stage == STAGE_FOREIGN || (p->gone && p->stage != STAGE_LIVES))
 			continue;
-		p->unit->unended++;
+		/* TensorBoard outlives the job, and holds no place for it. */
+		p->unit->unended += !board_is(p);
 		amount_add(&p->unit->pods_want, p->wants);
 	}
 	for (struct unit *u = r->first_unit; u; u = next) {
