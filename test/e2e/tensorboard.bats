@@ -47,7 +47,7 @@ curves() {
 
 # begin [options]: dljob run in the background.
 begin() {
-  dljob run "$@" job.yaml >out 2>err 3>&- &
+  "$DLJOB" run "$@" job.yaml >out 2>err 3>&- &
   echo $! >run.pid
 }
 
