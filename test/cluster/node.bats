@@ -236,6 +236,29 @@ ended_all() {
   has "$("$DLJOB" logs kept --from kept --role master)" "ends"
 }
 
+@test "TensorBoard runs as restricted pods do, and answers where the status says" {
+  kubectl label namespace "$ns" pod-security.kubernetes.io/enforce=restricted
+  # The image has a web server of its own to play with.
+  kubectl -n "$ns" create configmap program --from-literal=tensorboard='#!/bin/sh
+echo "$*" >/tmp/index.html
+exec httpd -f -p 6006 -h /tmp'
+  trainers curves "sleep 100000" 1 "  policy: {tensorboard: {logDir: /logs, image: $image,
+    volumes: [{name: program, configMap: {name: program, defaultMode: 0555}}],
+    volumeMounts: [{name: program, mountPath: /bin/tensorboard, subPath: tensorboard}]}}" "            securityContext:
+              {runAsNonRoot: true, runAsUser: 1000, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]},
+              seccompProfile: {type: RuntimeDefault}}" | yaml_to_json | jq '.[0]' | in_containers "sleep 100000" >job.json
+  job=$(create job.json)
+  kubectl -n "$ns" wait --for=condition=Running --timeout=120s "$job"
+  eventually 120 has_board
+  address=$(record "$job" .tensorboard | jq -r .)
+  is "$(kubectl -n "$ns" exec curves-trainer-0 -- wget -qO- "$address/")" "--logdir /logs --host 0.0.0.0 --port 6006"
+  kubectl -n "$ns" delete "$job" --timeout=60s
+}
+
+has_board() {
+  [ "$(record "$job" .tensorboard)" != null ]
+}
+
 @test "the image runs as nobody in particular, reads only, and finds the API server by name" {
   BUILD=$(dirname "$DLJOB") "$root/deploy/image/rootfs.sh" "$PWD/root"
   TAG=node IMAGE=localhost/dl-operator "$root/deploy/image/archive.sh" root image.tar
