@@ -246,17 +246,18 @@ exec httpd -f -p 6006 -h /tmp'
     volumes: [{name: program, configMap: {name: program, defaultMode: 0555}}],
     volumeMounts: [{name: program, mountPath: /bin/tensorboard, subPath: tensorboard}]}}" "            securityContext:
               {runAsNonRoot: true, runAsUser: 1000, allowPrivilegeEscalation: false, capabilities: {drop: [ALL]},
-              seccompProfile: {type: RuntimeDefault}}" | yaml_to_json | jq '.[0]' | in_containers "sleep 100000" >job.json
+              seccompProfile: {type: RuntimeDefault}}" |
+    yaml_to_json | jq '.[0]' | in_containers "sleep 100000" >job.json
   job=$(create job.json)
   kubectl -n "$ns" wait --for=condition=Running --timeout=120s "$job"
-  eventually 120 has_board
+  eventually 120 has_board "$job"
   address=$(record "$job" .tensorboard | jq -r .)
   is "$(kubectl -n "$ns" exec curves-trainer-0 -- wget -qO- "$address/")" "--logdir /logs --host 0.0.0.0 --port 6006"
   kubectl -n "$ns" delete "$job" --timeout=60s
 }
 
-has_board() {
-  [ "$(record "$job" .tensorboard)" != null ]
+has_board() { # has_board JOB
+  [ "$(record "$1" .tensorboard)" != null ]
 }
 
 @test "the image runs as nobody in particular, reads only, and finds the API server by name" {
