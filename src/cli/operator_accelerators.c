@@ -43,6 +43,14 @@ static void say(const struct program *p, const struct accelerators *a)
 		         "has no meaning today: %s", why);
 }
 
+/* Nothing is made without what it says: pods would lack what they ask for. */
+static void hold(struct program *p, const struct err *e)
+{
+	free(p->held);
+	p->held = xstrndup(err_msg(e), strlen(err_msg(e)));
+	log_error(NO_FIELDS, "waits until it is mended: %s", err_msg(e));
+}
+
 bool program_open_accelerators(struct program *p, loop_watch_fn on_change, struct err *e)
 {
 	const char *path = config_path(p);
@@ -50,9 +58,17 @@ bool program_open_accelerators(struct program *p, loop_watch_fn on_change, struc
 	if (!path)
 		return true;
 	p->accelerators = load(path, &p->config_hash, e);
-	if (!p->accelerators)
-		return err_wrap(e, "--controller-config-file");
-	say(p, p->accelerators);
+	if (p->accelerators) {
+		say(p, p->accelerators);
+	} else {
+		err_wrap(e, "--controller-config-file");
+		/* Kubernetes starts again what ends, and that would not mend it. */
+		if (!p->flags->in_cluster)
+			return false;
+		hold(p, e);
+		err_release(e);
+		p->config_hash = ~p->config_hash;
+	}
 	p->config_watch = loop_watch_new(p->loop, path, on_change, p, e);
 	return p->config_watch || err_wrap(e, "--controller-config-file");
 }
@@ -68,7 +84,9 @@ bool program_accelerators_changed(struct program *p)
 		return false;
 	next = load(path, &hash, &e);
 	if (!next) {
-		if (program_news(p, err_msg(&e)))
+		if (p->held)
+			hold(p, &e);
+		else if (program_news(p, err_msg(&e)))
 			log_error(NO_FIELDS, "the accelerators stay as they were: %s", err_msg(&e));
 		/* Whatever comes next is another one, also the one that holds, or an empty one where there was none. */
 		p->config_hash = ~hash;
@@ -86,6 +104,24 @@ bool program_accelerators_changed(struct program *p)
 	return true;
 }
 
+bool program_held(struct program *p, msec *next)
+{
+	msec now = loop_now(p->loop);
+
+	if (!p->held)
+		return false;
+	*next = p->look_at == NEVER ? NEVER : MAX(p->look_at - now, 0);
+	if (now < p->look_at)
+		return true;
+	p->look_at = *next = NEVER;
+	if (!program_accelerators_changed(p))
+		return true;
+	program_swap_accelerators(p);
+	free(p->held);
+	p->held = NULL;
+	return false;
+}
+
 void program_swap_accelerators(struct program *p)
 {
 	if (!p->next_accelerators)
@@ -99,4 +135,5 @@ void program_close_accelerators(struct program *p)
 {
 	accelerators_free(p->accelerators);
 	accelerators_free(p->next_accelerators);
+	free(p->held);
 }

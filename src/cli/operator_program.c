@@ -288,6 +288,8 @@ static void step(void *cookie)
 
 	switch (p->state) {
 	case PROGRAM_STARTING:
+		if (program_held(p, &next))
+			break;
 		/* Whoever leads already goes on to. */
 		next = p->reloaded ? step_lease(p) : NEVER;
 		next = MIN(next, step_start(p));

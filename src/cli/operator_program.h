@@ -63,6 +63,7 @@ struct program {
 	struct loop_watch *config_watch;
 	uint64_t config_hash;
 	struct accelerators *accelerators, *next_accelerators; /* NULL: none */
+	char *held;   /* STARTING in a pod: why the file cannot be taken, and nothing is served; NULL: it can */
 	msec look_at; /* something in the folders has changed: look then; NEVER: nothing has */
 	bool reloaded;
 	bool went_back; /* an older state of the cluster was put back: begin anew */
@@ -90,8 +91,10 @@ void program_call_event(struct program *p, uint64_t id, const struct api_call *c
 void program_calls_drop(struct program *p);
 
 /* operator_accelerators.c: the file of --controller-config-file, if there is one. ON_CHANGE is called when it may have
-   changed. */
+   changed. False if it cannot be taken; in a pod it is true, and the program is held. */
 bool program_open_accelerators(struct program *p, loop_watch_fn on_change, struct err *e);
+/* Is it held still? Looks at the file if it has changed; *NEXT is when to come back. */
+bool program_held(struct program *p, msec *next);
 /* Reads it again. True: next_accelerators are others; what is wrong is logged, and nothing changes. */
 bool program_accelerators_changed(struct program *p);
 /* The next ones take their place. No job that was read with the old ones may be left. */

@@ -9,6 +9,8 @@ bool program_leads(const struct program *p)
 
 const char *program_unready(const struct program *p)
 {
+	if (p->held)
+		return p->held;
 	if (p->state == PROGRAM_STARTING)
 		return "the definitions of the kinds are not there yet";
 	if (p->state == PROGRAM_RELOADING)

@@ -142,6 +142,34 @@ TABLE
   twenty_end true
 }
 
+# What the schema of the values cannot know: a name that stands for itself.
+@test "a file of accelerators that cannot be taken: the new operator waits and says why, the others go on" {
+  helm -n dl upgrade dl-operator "$root/deploy/chart" --reset-values "${values[@]}" \
+    --set 'accelerators.config.accelerators.nvidia\.com/gpu.resource=nvidia.com/gpu'
+  eventually 120 somebody_waits
+  pod=$(waiting_operator)
+  has "$(kubectl -n dl logs "$pod")" "controller-config-file.yaml:2:3: "
+  is "$(kubectl -n dl get "$pod" -o 'jsonpath={.status.containerStatuses[0].restartCount}')" 0
+  is "$(kubectl -n dl get deployment dl-operator -o 'jsonpath={.status.readyReplicas}')" 2
+  ip=$(kubectl -n dl get "$pod" -o 'jsonpath={.status.podIP}')
+  has "$(in_node "$NODE_DIR" curl -s "http://$ip:8081/readyz")" "stands for itself"
+  job_that_ends_after served 1 >job.json
+  ended "$(create job.json)" Complete
+  # Mended, it goes on by itself.
+  helm -n dl upgrade dl-operator "$root/deploy/chart" --reset-values "${values[@]}" --set accelerators.cloud=gke \
+    --wait --timeout 300s
+}
+
+# An operator's pod that runs and is not ready, if there is one.
+waiting_operator() {
+  kubectl -n dl get pods -l app.kubernetes.io/component=operator -o json | jq -r '.items[]
+    | select(.status.phase == "Running" and .status.containerStatuses[0].ready == false) | "pod/" + .metadata.name'
+}
+
+somebody_waits() {
+  [ -n "$(waiting_operator)" ] && has "$(kubectl -n dl logs "$(waiting_operator)")" "waits until it is mended"
+}
+
 @test "a value of the wrong type is told by its name, and nothing changes" {
   refused "replicas" helm -n dl upgrade dl-operator "$root/deploy/chart" --set-string replicas=two
   is "$(helm -n dl status dl-operator -o json | jq -r .info.status)" deployed
