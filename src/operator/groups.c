@@ -38,14 +38,18 @@ static void look_at_all(struct op *op)
 /* True: it is news. */
 static bool set_trouble(struct op *op, int code, struct str message)
 {
-	struct str text = plan_groups_trouble(op->config.plan.gang, code, message, &op->arena);
+	/* Not op's: one who does not lead never resets it. */
+	struct arena a = ARENA_INIT;
+	struct str text = plan_groups_trouble(op->config.plan.gang, code, message, &a);
+	bool news = !op->groups_trouble || !str_eqc(text, op->groups_trouble);
 
-	if (op->groups_trouble && str_eqc(text, op->groups_trouble))
-		return false;
-	free(op->groups_trouble);
-	op->groups_trouble = xstrndup(text.p, text.n);
-	look_at_all(op);
-	return true;
+	if (news) {
+		free(op->groups_trouble);
+		op->groups_trouble = xstrndup(text.p, text.n);
+		look_at_all(op);
+	}
+	arena_release(&a);
+	return news;
 }
 
 bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line)

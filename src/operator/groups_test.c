@@ -340,6 +340,19 @@ static void test_unknown_to_the_cluster(void **state)
 	buf_release(&line);
 }
 
+/* One who does not lead hears of it every few seconds for as long as it lasts. */
+static void test_trouble_leaves_nothing(void **state)
+{
+	struct script *s = *state;
+	size_t used = s->op->arena.used;
+	struct buf line = BUF_INIT(1024);
+
+	assert_true(operator_trouble(s->op, RES_GROUP, 404, STR("404 page not found"), &line));
+	assert_false(operator_trouble(s->op, RES_GROUP, 404, STR("404 page not found"), &line));
+	assert_int_equal(s->op->arena.used, used);
+	buf_release(&line);
+}
+
 static void test_other_scheduler(void **state)
 {
 	struct script *s = *state;
@@ -373,12 +386,19 @@ static void test_other_scheduler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GROUP_TEST(test_before_the_pods, plugins), GROUP_TEST(test_not_ready_without_the_list, plugins),
-		GROUP_TEST(test_queue, volcano),           GROUP_TEST(test_too_early, volcano),
-		GROUP_TEST(test_exists, plugins),          GROUP_TEST(test_adopted, plugins),
-		GROUP_TEST(test_foreign, plugins),         GROUP_TEST(test_refused, plugins),
-		GROUP_TEST(test_patched_once, plugins),    GROUP_TEST(test_patch_meets_another, plugins),
-		GROUP_TEST(test_lost_label, plugins),      GROUP_TEST(test_unknown_to_the_cluster, volcano),
+		GROUP_TEST(test_before_the_pods, plugins),
+		GROUP_TEST(test_not_ready_without_the_list, plugins),
+		GROUP_TEST(test_queue, volcano),
+		GROUP_TEST(test_too_early, volcano),
+		GROUP_TEST(test_exists, plugins),
+		GROUP_TEST(test_adopted, plugins),
+		GROUP_TEST(test_foreign, plugins),
+		GROUP_TEST(test_refused, plugins),
+		GROUP_TEST(test_patched_once, plugins),
+		GROUP_TEST(test_patch_meets_another, plugins),
+		GROUP_TEST(test_lost_label, plugins),
+		GROUP_TEST(test_unknown_to_the_cluster, volcano),
+		GROUP_TEST(test_trouble_leaves_nothing, volcano),
 		GROUP_TEST(test_other_scheduler, volcano),
 	};
 
