@@ -3,7 +3,7 @@
 #include "base/json.h"
 
 /* A field of a struct that is read as it stands. Where the type is wrong nothing is written. */
-enum { ADDRESS_MAX = 64 };
+enum { ADDRESS_MAX = sizeof("http://127.0.0.1:65535/") - 1 };
 enum field_type { F_TEXT, F_CLIPPED, F_TIME, F_INT32, F_LABEL32, F_LABEL64 };
 struct field {
 	const char *key;
@@ -250,9 +250,15 @@ static enum pod_phase phase_of(struct str s)
 /* Anybody who may edit pods can write it: only this machine is believed. */
 static struct str read_address(yyjson_val *annotations, struct arena *a)
 {
+	static const struct str before = STR_INIT("http://127.0.0.1:");
 	struct str s = json_str(json_get(annotations, ANNOTATION_ADDRESS));
+	size_t i = before.n;
 
-	return str_has_prefix(s, STR("http://127.0.0.1:")) && s.n <= ADDRESS_MAX ? keep(s, a) : STR_NONE;
+	if (!str_has_prefix(s, before) || s.n > ADDRESS_MAX)
+		return STR_NONE;
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return str_eqc(str_sub(s, i, s.n), "/") ? keep(s, a) : STR_NONE;
 }
 
 bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)

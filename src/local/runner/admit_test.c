@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "object/labels.h"
+
 #define CPU(n) ",\"resources\":{\"requests\":{\"cpu\":" n "}}"
 #define GPU(n) ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":" n "}}"
 
@@ -205,6 +207,41 @@ static void job_between_two_generations(struct lab *l)
 	CHECK(is(l, "b", "Pending"));
 }
 
+static bool c_waits(struct lab *l)
+{
+	return lab_said(l, "c", "status.conditions.0.reason", "Unschedulable");
+}
+
+static bool board_has_a_place(struct lab *l)
+{
+	return lab_get(l, "pods", "board", "spec.nodeName").n > 0;
+}
+
+/* It is there while its job waits; that is no place for the job, also after we were killed. */
+static void board_of_a_job_that_waits(struct lab *l)
+{
+	with_gpus(l);
+	define(l, "mlkube.io/v1beta1", "TfJob");
+	job(l, "one");
+	job(l, "two");
+	pod_of(l, "one", "a", lab_wait_for(l, "go"));
+	lab_until(l, a_runs);
+	CHECK(lab_create(l, "pods",
+	                 "{\"metadata\":{\"name\":\"board\",\"annotations\":{\"" ANNOTATION_BOARD "\":\"/logs\"},"
+	                 "\"ownerReferences\":[{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"name\":"
+	                 "\"two\",\"uid\":\"%.*s\",\"controller\":true}]},\"spec\":{\"restartPolicy\":\"Never\","
+	                 "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"tensorboard\"]}]}}",
+	                 STR_F(lab_get(l, "tfjobs", "two", "metadata.uid"))) == 201);
+	lab_until(l, board_has_a_place);
+	pod_of(l, "two", "b", "true");
+	lab_until(l, b_waits);
+	lab_leave(l);
+	lab_start(l);
+	pod_of(l, "two", "c", "true");
+	lab_until(l, c_waits);
+	CHECK(is(l, "b", "Pending"));
+}
+
 static bool both_run(struct lab *l)
 {
 	return is(l, "a", "Running") && is(l, "b", "Running");
@@ -272,16 +309,22 @@ SCENARIO(jobs_as_a_whole)
 SCENARIO(job_is_deleted)
 SCENARIO(job_is_suspended)
 SCENARIO(job_between_two_generations)
+SCENARIO(board_of_a_job_that_waits)
 SCENARIO(gpus_are_given)
 SCENARIO(bound_by_others)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits_its_turn),   cmocka_unit_test(test_never_fits),
-		cmocka_unit_test(test_jobs_as_a_whole),  cmocka_unit_test(test_job_is_deleted),
-		cmocka_unit_test(test_job_is_suspended), cmocka_unit_test(test_job_between_two_generations),
-		cmocka_unit_test(test_gpus_are_given),   cmocka_unit_test(test_bound_by_others),
+		cmocka_unit_test(test_waits_its_turn),
+		cmocka_unit_test(test_never_fits),
+		cmocka_unit_test(test_jobs_as_a_whole),
+		cmocka_unit_test(test_job_is_deleted),
+		cmocka_unit_test(test_job_is_suspended),
+		cmocka_unit_test(test_job_between_two_generations),
+		cmocka_unit_test(test_board_of_a_job_that_waits),
+		cmocka_unit_test(test_gpus_are_given),
+		cmocka_unit_test(test_bound_by_others),
 	};
 	int status;
 

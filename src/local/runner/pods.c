@@ -129,8 +129,8 @@ static void take_new(struct runner *r, struct run_pod *p)
 		read_gpus(p, object);
 	p->unit = units_of(r, object);
 	p->unit->pods++;
-	/* It had its place before we came, or somebody else gave it one. */
-	if (p->stage == STAGE_BOUND)
+	/* It had its place before we came, or somebody else gave it one; a TensorBoard needs none. */
+	if (p->stage == STAGE_BOUND && !board_is(p))
 		p->unit->admitted = true;
 }
 
@@ -145,7 +145,7 @@ static void take_change(struct runner *r, struct run_pod *p, yyjson_val *before)
 		r->hosts_due = true;
 	if (p->stage == STAGE_WAITS && s != STAGE_WAITS) {
 		pods_set_stage(r, p, s);
-		p->unit->admitted |= s == STAGE_BOUND;
+		p->unit->admitted |= s == STAGE_BOUND && !board_is(p);
 	}
 	if (p->stage == STAGE_BOUND && s == STAGE_ENDED)
 		pods_set_stage(r, p, s);
