@@ -2,8 +2,9 @@
 
 #include "base/json.h"
 
-/* A field of a struct that is read as it stands. Where the type is wrong nothing is written. */
 enum { ADDRESS_MAX = sizeof("http://127.0.0.1:65535/") - 1 };
+
+/* A field of a struct that is read as it stands. Where the type is wrong nothing is written. */
 enum field_type { F_TEXT, F_CLIPPED, F_TIME, F_INT32, F_LABEL32, F_LABEL64 };
 struct field {
 	const char *key;
