@@ -44,7 +44,7 @@ static void tell_of_groups(struct program *p, int code, struct str message)
 	buf_release(&line);
 }
 
-static void on_trouble(void *cookie, enum resource resource, struct str kind, int code, struct str message)
+static void on_trouble(void *cookie, enum resource resource, struct str kind, bool list, int code, struct str message)
 {
 	static const char *const names[] = {
 		[RES_JOB] = "jobs",   [RES_POD] = "pods",        [RES_SERVICE] = "services",
@@ -54,7 +54,7 @@ static void on_trouble(void *cookie, enum resource resource, struct str kind, in
 	char text[512];
 
 	/* Said once, for as long as it is so. */
-	if (resource == RES_GROUP && (code == 403 || code == 404)) {
+	if (resource == RES_GROUP && list && (code == 403 || code == 404)) {
 		tell_of_groups(p, code, message);
 		return;
 	}

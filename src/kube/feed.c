@@ -15,6 +15,14 @@ struct feed {
 	bool busy;                 /* a request or a sleep is under way */
 };
 
+static void tell(const struct feed *f, int code, struct str message)
+{
+	bool list = watch_state(f->machine) == WATCH_LISTING;
+
+	if (f->config.trouble)
+		f->config.trouble(f->config.cookie, f->config.resource, f->config.kind, list, code, message);
+}
+
 static void event(struct feed *f, enum cluster_event_type type, yyjson_val *val)
 {
 	struct object object = { 0 };
@@ -23,8 +31,7 @@ static void event(struct feed *f, enum cluster_event_type type, yyjson_val *val)
 
 	/* One odd object does not stop the others. */
 	if (val && !inbox_object(f->batch, &object, f->config.resource, f->config.kind, val, &e)) {
-		if (f->config.trouble)
-			f->config.trouble(f->config.cookie, f->config.resource, f->config.kind, 0, str_c(err_msg(&e)));
+		tell(f, 0, str_c(err_msg(&e)));
 		err_release(&e);
 		return;
 	}
@@ -62,8 +69,7 @@ static void on_trouble(void *cookie, int code, struct str message)
 
 	if (code == 401)
 		kube_auth_refused(f->config.auth);
-	if (f->config.trouble)
-		f->config.trouble(f->config.cookie, f->config.resource, f->config.kind, code, message);
+	tell(f, code, message);
 }
 
 static void on_back(void *cookie)

@@ -20,8 +20,8 @@ struct feed_config {
 	struct kube_resource where;
 	struct str ns, label_selector;
 	void (*wake)(void *cookie);
-	/* 401, 403, 404, 5xx …: for logs and readiness. May be NULL. */
-	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
+	/* 401, 403, 404, 5xx …, to a list (LIST) or a watch: for logs and readiness. May be NULL. */
+	void (*trouble)(void *cookie, enum resource resource, struct str kind, bool list, int code, struct str message);
 	/* As watch.h says it. May be NULL. */
 	void (*back)(void *cookie);
 	/* A page of a list, or a watch, has ended with that code. May be NULL. */

@@ -15,9 +15,9 @@ struct kube_kind {
 };
 
 struct kube_options {
-	bool calls_only;    /* nothing is watched: kube_raw() and kube_stream_open() only */
-	struct str ns;      /* watched namespace; empty: all */
-	bool nodes;         /* watch nodes (not in namespaced mode) */
+	bool calls_only; /* nothing is watched: kube_raw() and kube_stream_open() only */
+	struct str ns;   /* watched namespace; empty: all */
+	bool nodes;      /* watch nodes (not in namespaced mode) */
 	/* PodGroups, which are watched if its plural is set. */
 	struct kube_resource groups;
 	size_t connections; /* of the pool for calls; 32 */
@@ -28,8 +28,8 @@ struct kube_options {
 	uint64_t seed; /* of the jitter */
 	/* Whenever there is something for cluster_next(). NULL with calls_only. */
 	void (*wake)(void *cookie);
-	/* A list or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
-	void (*trouble)(void *cookie, enum resource resource, struct str kind, int code, struct str message);
+	/* A list (LIST) or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
+	void (*trouble)(void *cookie, enum resource resource, struct str kind, bool list, int code, struct str message);
 	/* For metrics: a page of a list has come, or a watch has ended; CODE: HTTP's, or that of the error which
 	   ended the watch; TOOK: until the answer began. May be NULL. */
 	void (*asked)(void *cookie, bool watch, int code, msec took);

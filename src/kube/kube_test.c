@@ -47,6 +47,7 @@ struct seen {
 		int n;
 	} asked[16];
 	int kinds;
+	int lists_refused, watches_refused; /* 403, as trouble */
 	bool (*enough)(struct seen *s);
 };
 
@@ -84,12 +85,28 @@ static void on_asked(void *cookie, bool watch, int code, msec took)
 	look(s);
 }
 
+static void on_trouble(void *cookie, enum resource resource, struct str kind, bool list, int code, struct str message)
+{
+	struct seen *s = cookie;
+
+	(void)kind;
+	(void)message;
+	if (code != 403 || resource == RES_JOB)
+		return;
+	assert_int_equal(resource, list ? RES_SERVICE : RES_POD);
+	s->lists_refused += list;
+	s->watches_refused += !list;
+	look(s);
+}
+
 /* Runs until it has seen enough. */
 static void run(struct seen *s, const struct reply *r, bool (*enough)(struct seen *s))
 {
-	struct kube_options o = {
-		.connections = 1, .request_timeout = SECONDS(50), .wake = on_wake, .asked = on_asked
-	};
+	struct kube_options o = { .connections = 1,
+		                  .request_timeout = SECONDS(50),
+		                  .wake = on_wake,
+		                  .asked = on_asked,
+		                  .trouble = on_trouble };
 	struct kube_config c = { 0 };
 	struct err e = ERR_INIT;
 	char url[64];
@@ -126,6 +143,26 @@ static void test_feeds_are_counted(void **state)
 	run(&s, server, both_watches);
 	assert_true(times(&s, false, 200) >= 2);
 	assert_int_equal(times(&s, true, 200), 0);
+}
+
+static bool both_refused(struct seen *s)
+{
+	return s->lists_refused && s->watches_refused;
+}
+
+/* Whoever is told of trouble can tell a list, after which all is known again, from a watch that goes on. */
+static void test_trouble_of_lists(void **state)
+{
+	static const struct reply server[] = {
+		{ "/api/v1/pods?watch=true", 403, "{\"kind\":\"Status\",\"message\":\"no\"}" },
+		{ "/api/v1/services", 403, "{\"kind\":\"Status\",\"message\":\"no\"}" },
+		{ "/api/v1/", 200, EMPTY_LIST },
+		{ 0 },
+	};
+	struct seen s = { 0 };
+
+	(void)state;
+	run(&s, server, both_refused);
 }
 
 static const struct kube_kind tf_jobs = { STR_INIT("TfJob.mlkube.io"),
@@ -290,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_feeds_are_counted),
+		TEST(test_trouble_of_lists),
 		TEST(test_deep_jobs),
 		TEST(test_streams),
 		TEST(test_a_stream_without_credentials),

@@ -54,9 +54,7 @@ static bool set_trouble(struct op *op, int code, struct str message)
 
 bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line)
 {
-	/* A watch that is refused goes on from where it was, and nobody tells when; so only what keeps us from listing
-	   them counts. Whoever loses the right later hears it from the requests. */
-	bool counts = code == HTTP_NOT_FOUND || (code == HTTP_FORBIDDEN && !op->cache.synced[RES_GROUP]);
+	bool counts = code == HTTP_NOT_FOUND || code == HTTP_FORBIDDEN;
 
 	if (resource != RES_GROUP || op->config.plan.gang == GANG_NONE || !counts || !set_trouble(op, code, message))
 		return false;

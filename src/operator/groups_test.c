@@ -335,8 +335,35 @@ static void test_unknown_to_the_cluster(void **state)
 	list_one(s, RES_GROUP);
 	status_written_if_any(s);
 	assert_non_null(waiting(s, VERB_CREATE, RES_GROUP));
-	/* A watch that is refused for a moment goes on without another list: nothing would end that trouble. */
+	buf_release(&line);
+}
+
+/* A right that is lost after the first list: what Volcano does with a group is not seen any more. */
+static void test_right_is_lost(void **state)
+{
+	struct script *s = *state;
+	struct buf line = BUF_INIT(1024);
+	struct sent *t = first_group(s);
+	struct group g = made_of(s, t);
+
+	s->op->config.plan.status_interval = 0;
+	group_answer(s, t, &g);
+	status_written_if_any(s);
+	assert_true(operator_trouble(s->op, RES_GROUP, 403, STR("podgroups is forbidden"), &line));
+	assert_non_null(strstr(line.p, "may not use"));
 	assert_false(operator_trouble(s->op, RES_GROUP, 403, STR("podgroups is forbidden"), &line));
+	assert_true(operator_ready(s->op));
+	run_step(s);
+	status_written(s);
+	assert_non_null(strstr(s->status.p, "waits: dl-operator may not use the PodGroups of"));
+	/* It is given back. */
+	g.phase = STR("Inqueue");
+	g.meta.rv = STR("900");
+	deliver(s, (struct cluster_event){ .type = EVENT_SYNC, .resource = RES_GROUP });
+	group_event(s, EVENT_PUT, &g);
+	deliver(s, (struct cluster_event){ .type = EVENT_SYNCED, .resource = RES_GROUP });
+	status_written_if_any(s);
+	assert_non_null(waiting(s, VERB_CREATE, RES_SERVICE));
 	buf_release(&line);
 }
 
@@ -386,19 +413,13 @@ static void test_other_scheduler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GROUP_TEST(test_before_the_pods, plugins),
-		GROUP_TEST(test_not_ready_without_the_list, plugins),
-		GROUP_TEST(test_queue, volcano),
-		GROUP_TEST(test_too_early, volcano),
-		GROUP_TEST(test_exists, plugins),
-		GROUP_TEST(test_adopted, plugins),
-		GROUP_TEST(test_foreign, plugins),
-		GROUP_TEST(test_refused, plugins),
-		GROUP_TEST(test_patched_once, plugins),
-		GROUP_TEST(test_patch_meets_another, plugins),
-		GROUP_TEST(test_lost_label, plugins),
-		GROUP_TEST(test_unknown_to_the_cluster, volcano),
-		GROUP_TEST(test_trouble_leaves_nothing, volcano),
+		GROUP_TEST(test_before_the_pods, plugins), GROUP_TEST(test_not_ready_without_the_list, plugins),
+		GROUP_TEST(test_queue, volcano),           GROUP_TEST(test_too_early, volcano),
+		GROUP_TEST(test_exists, plugins),          GROUP_TEST(test_adopted, plugins),
+		GROUP_TEST(test_foreign, plugins),         GROUP_TEST(test_refused, plugins),
+		GROUP_TEST(test_patched_once, plugins),    GROUP_TEST(test_patch_meets_another, plugins),
+		GROUP_TEST(test_lost_label, plugins),      GROUP_TEST(test_unknown_to_the_cluster, volcano),
+		GROUP_TEST(test_right_is_lost, volcano),   GROUP_TEST(test_trouble_leaves_nothing, volcano),
 		GROUP_TEST(test_other_scheduler, volcano),
 	};
 

@@ -34,8 +34,9 @@ struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const stru
 msec operator_step(struct op *op);
 /* Only takes what the cluster says: for one who does not lead, or is about to end. */
 void operator_listen(struct op *op);
-/* A list or watch does not go well (kube.h). Where it is that of PodGroups, jobs that need one say so. True: this is
-   worth a line, which is appended to LINE; false: it was told already, or is nothing that the operator minds. */
+/* A list does not go well (kube.h): not for a watch, which goes on from where it was, and nobody tells when. Where it
+   is that of PodGroups, jobs that need one say so until there is a list. True: this is worth a line, which is appended
+   to LINE; false: it was told already, or is nothing that the operator minds. */
 bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line);
 /* Has everything been listed once? */
 bool operator_ready(const struct op *op);
