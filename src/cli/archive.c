@@ -159,6 +159,8 @@ static bool is_active(void *cookie, struct str path)
 	return false;
 }
 
+enum { WORTH = 4096 }; /* a smaller file would still take a block */
+
 /* What is open and largest loses its older half, as often as it must. */
 static bool halve(struct archive *a, uint64_t left, struct err *e)
 {
@@ -169,7 +171,7 @@ static bool halve(struct archive *a, uint64_t left, struct err *e)
 		for (struct source *s = a->sources.first; s; s = s->next)
 			if (s->file.fd >= 0 && (!largest || s->file.size > largest->file.size))
 				largest = s;
-		if (!largest || !largest->file.size)
+		if (!largest || largest->file.size <= WORTH)
 			return true;
 		before = largest->file.size;
 		if (!archive_file_halve(&largest->file, e))

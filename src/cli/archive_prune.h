@@ -9,16 +9,16 @@
 
 struct archive_limits {
 	uint64_t bytes; /* 0: no limit */
-	msec age;       /* since the last change; 0: no limit */
+	msec age;       /* of jobs that write no more, since the last change; 0: no limit */
 };
 
-/* The folder of a job, or a file of a job that still writes. */
+/* The folder of a job, or a file (or folder) of a job that still writes. */
 struct archive_item {
 	struct str path;
-	uint64_t bytes;
+	uint64_t bytes; /* of disk: blocks and folders count */
 	msec changed;
 	bool of_active; /* a file of such a job … */
-	bool busy;      /* … which is open */
+	bool busy;      /* … which is open, or may not go */
 	bool goes;
 };
 
@@ -32,7 +32,7 @@ struct archive_use {
 };
 /* Looks through the archive and removes. *LEFT: bytes that are left. What is not laid out as an archive is neither
    counted nor touched. False, with *E: something could not be removed or read. */
-bool archive_prune(const char *root, const struct archive_limits *l, const struct archive_use *u, msec now,
+bool archive_prune(const char *dir, const struct archive_limits *l, const struct archive_use *u, msec now,
                    uint64_t *left, struct err *e);
 
 #endif

@@ -76,40 +76,91 @@ static uint64_t prune(uint64_t bytes, msec age, char *busy)
 	return left;
 }
 
+enum {
+	SIZE = 1 << 20,            /* of a file: it has no blocks, so that its size counts */
+	FOLDER = 4096,             /* for each */
+	ONE = SIZE + 3 * FOLDER,   /* one file, its replica's folder, the run's and the job's */
+	TWO = ONE + SIZE + FOLDER, /* one more, of another replica */
+};
+
 static void three(void)
 {
-	file("a/K.g/old/u1/w-0/0.main.log", 100, 100);
-	file("a/K.g/old/u1/w-1/0.main.log", 100, 300);
-	file("b/K.g/middle/u2/w-0/0.main.log", 100, 400);
-	file("b/K.g/new/u3/w-0/0.main.log", 100, 500);
-	file("b/K.g/new/u3/w-0/1.main.log", 100, 200);
+	file("a/K.g/old/u1/w-0/0.main.log", SIZE, 100);
+	file("a/K.g/old/u1/w-1/0.main.log", SIZE, 300);
+	file("b/K.g/middle/u2/w-0/0.main.log", SIZE, 400);
+	file("b/K.g/new/u3/w-0/0.main.log", SIZE, 500);
+	file("b/K.g/new/u3/w-0/1.main.log", SIZE, 200);
 }
 
 static void the_oldest_jobs_go_first(void **state)
 {
+	enum { NEW = ONE + SIZE };
+
 	(void)state;
 	three();
-	assert_int_equal(prune(500, 0, NULL), 500);
+	assert_int_equal(prune(TWO + ONE + NEW, 0, NULL), TWO + ONE + NEW);
 	assert_true(is_there("a/K.g/old/u1/w-0/0.main.log"));
-	assert_int_equal(prune(499, 0, NULL), 300);
+	assert_int_equal(prune(TWO + ONE + NEW - 1, 0, NULL), ONE + NEW);
 	/* With the folders that are empty then. */
 	assert_false(is_there("a"));
 	assert_true(is_there("b/K.g/middle/u2/w-0/0.main.log"));
-	assert_int_equal(prune(200, 0, NULL), 200);
+	assert_int_equal(prune(NEW, 0, NULL), NEW);
 	assert_false(is_there("b/K.g/middle"));
 	assert_true(is_there("b/K.g/new/u3/w-0/1.main.log"));
 	assert_int_equal(prune(1, 0, NULL), 0);
 	assert_true(is_there(""));
 }
 
+/* However the folder is named, also by a link. */
+static void names_of_the_folder(void **state)
+{
+	static const char *const ends[] = { "", "/", "//", "/.", "/./", ".link", ".link/" };
+	struct archive_limits l = { 1, 0 };
+	char name[64], link[64];
+	uint64_t left;
+
+	(void)state;
+	snprintf(link, sizeof(link), "%s.link", root);
+	assert_int_equal(symlink(root, link), 0);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		char busy[] = "b/K.g/new/u3/w-0/0.main.log";
+		struct archive_use u = { active, busy };
+
+		three();
+		snprintf(name, sizeof(name), "%s%s", root, ends[i]);
+		assert_true(archive_prune(name, &l, &u, SECONDS(1000), &left, NULL));
+		assert_int_equal(left, ONE);
+		assert_false(is_there("a"));
+		assert_false(is_there("b/K.g/middle"));
+		assert_true(is_there(busy));
+	}
+	assert_int_equal(unlink(link), 0);
+}
+
+/* Blocks count, where they are more than bytes. */
+static void small_files(void **state)
+{
+	char path[256];
+	struct stat st;
+	int fd;
+
+	(void)state;
+	file("a/K.g/job/u1/w-0/0.main.log", 0, 100);
+	snprintf(path, sizeof(path), "%s/a/K.g/job/u1/w-0/0.main.log", root);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0 && write(fd, "x", 1) == 1 && fsync(fd) == 0 && fstat(fd, &st) == 0);
+	close(fd);
+	assert_int_equal(prune(0, 0, NULL), 3 * FOLDER + MAX((uint64_t)st.st_blocks * 512, (uint64_t)1));
+}
+
 static void those_that_are_too_old(void **state)
 {
 	(void)state;
 	three();
-	assert_int_equal(prune(0, SECONDS(650), NULL), 300);
+	assert_int_equal(prune(0, SECONDS(650), NULL), 2 * ONE + SIZE);
 	assert_false(is_there("a"));
 	assert_true(is_there("b/K.g/middle"));
-	assert_int_equal(prune(0, 0, NULL), 300);
+	assert_int_equal(prune(0, 0, NULL), 2 * ONE + SIZE);
 }
 
 /* Of a job that writes still: what is not open. */
@@ -119,11 +170,16 @@ static void a_job_that_is_active(void **state)
 
 	(void)state;
 	three();
-	assert_int_equal(prune(1, 0, busy), 100);
+	assert_int_equal(prune(1, 0, busy), ONE);
 	assert_false(is_there("a"));
 	assert_false(is_there("b/K.g/middle"));
 	assert_false(is_there("b/K.g/new/u3/w-0/1.main.log"));
 	assert_true(is_there(busy));
+	/* Its age does not matter. */
+	three();
+	assert_int_equal(prune(0, SECONDS(1), busy), ONE + SIZE);
+	assert_false(is_there("b/K.g/middle"));
+	assert_true(is_there("b/K.g/new/u3/w-0/1.main.log"));
 }
 
 static void what_is_not_ours_stays(void **state)
@@ -161,6 +217,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_oldest_jobs_go_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_of_the_folder, setup, teardown),
+		cmocka_unit_test_setup_teardown(small_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(those_that_are_too_old, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_that_is_active, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_ours_stays, setup, teardown),

@@ -121,9 +121,9 @@ ends_with() { is "$(tail -n 1 "$1" | sed 's/^[^ ]* //')" "$2"; }
     touch -d "@$((1700000000 + n))" kept/default/*/"big$n"/*/*/*
   done
   echo mine >kept/notes
-  is "$(dljob logs --local -q --archive kept --all -n none --max-bytes 90k)" "0 logs kept in kept"
+  is "$(dljob logs --local -q --archive kept --all -n none --max-bytes 130k)" "0 logs kept in kept"
   is "$(cd kept/default/* && echo *)" "big2 big3"
-  is "$(dljob logs --local -q --archive kept --all -n none --max-bytes 0 --max-age 1h)" "0 logs kept in kept"
+  is "$(dljob logs --local -q --archive kept/ --all -n none --max-bytes 0 --max-age 1h)" "0 logs kept in kept/"
   is "$(ls kept)" notes
 }
 
