@@ -1,8 +1,5 @@
 #include "job/gang.h"
 
-#include "base/json.h"
-#include "job/pod_needs.h"
-
 enum gang_kind gang_kind_of(struct str scheduler)
 {
 	if (!scheduler.n)
@@ -36,12 +33,8 @@ static struct needs sum_first(const struct job *job, int32_t members, struct are
 		for (size_t i = 0; i < job->n_roles && members > 0; i++) {
 			const struct role *role = &job->roles[i];
 			int32_t n = role->aux ? 0 : MIN(round ? role->count - least(role) : least(role), members);
-			struct needs one;
 
-			if (!n)
-				continue;
-			one = needs_of_pod(json_get(role->template, "spec"), a);
-			needs_add(&sum, &one, n, a);
+			needs_add(&sum, &role->needs, n, a);
 			members -= n;
 		}
 	}
@@ -60,7 +53,7 @@ struct gang gang_of(const struct job *job, struct arena *a)
 		g.members = MAX(g.members, 1);
 	}
 	if (job->scheduling.min_resources)
-		g.needs = needs_of_list(job->scheduling.min_resources, a);
+		g.needs = job->scheduling.needs;
 	else
 		g.needs = sum_first(job, g.members, a);
 	return g;

@@ -24,8 +24,8 @@ struct gang {
 };
 
 /* The policy's minAvailable, or all replicas that count; of elastic roles their minimum. What they ask for is the
-   policy's minResources, or the sum of the first of them in the order of roles. JOB has no errors. The names stay in
-   the job, the rest is in A. */
+   policy's minResources, or the sum of the first of them in the order of roles: `needs` of scheduling and of the roles,
+   which kind_read() has set. JOB has no errors. The names stay in the job, the rest there or in A. */
 struct gang gang_of(const struct job *job, struct arena *a);
 
 #endif

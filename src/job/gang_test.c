@@ -1,13 +1,21 @@
 /* gang.c, and the policy that it goes by: scheduling.c. */
+#include "base/json.h"
 #include "job/gang.h"
+#include "job/pod_needs.h"
 #include "job/testing.h"
 
 /* "3: cpu=2 memory=1Gi" */
-static const char *gang_text(struct bench *b, const struct job *job)
+static const char *gang_text(struct bench *b, struct job *job)
 {
-	struct gang g = gang_of(job, &b->a);
-	struct str out = arena_printf(&b->a, "%d:", g.members);
+	struct str out;
 	char text[QUANTITY_TEXT];
+	struct gang g;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		job->roles[i].needs = needs_of_pod(json_get(job->roles[i].template, "spec"), &b->a);
+	job->scheduling.needs = needs_of_list(job->scheduling.min_resources, &b->a);
+	g = gang_of(job, &b->a);
+	out = arena_printf(&b->a, "%d:", g.members);
 
 	for (size_t i = 0; i < g.needs.n; i++)
 		out = arena_printf(&b->a, "%.*s %.*s=%s", STR_F(out), STR_F(g.needs.v[i].name),

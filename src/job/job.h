@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/needs.h"
 #include "job/problems.h"
 
 #include <yyjson.h>
@@ -105,6 +106,7 @@ struct role {
 	struct restart restart;
 	enum role_end complete, fail;
 	const struct board *board; /* it is TensorBoard; NULL: it is not */
+	struct needs needs;        /* of one pod, as it is made; only where there are gangs */
 };
 
 /* An ending that somebody outside asked for by annotation. */
@@ -121,7 +123,8 @@ enum external_end {
 struct scheduling {
 	int32_t min_available; /* pods that must start together; -1: all */
 	struct str queue, priority_class;
-	yyjson_val *min_resources; /* NULL: what these pods ask for */
+	yyjson_val *min_resources; /* as the user wrote them; NULL: what these pods ask for */
+	struct needs needs;        /* … as the cluster calls them; only where there are gangs */
 	int32_t timeout;           /* seconds to wait for them; -1: the scheduler's own */
 };
 

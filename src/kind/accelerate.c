@@ -228,6 +228,21 @@ static void accelerate(struct work *w, yyjson_val *was, yyjson_mut_val *containe
 	}
 }
 
+struct needs accelerators_rename(const struct accelerators *a, const struct needs *n, struct arena *arena)
+{
+	struct needs ret = { 0 };
+
+	for (size_t i = 0; i < n->n; i++) {
+		struct need one = n->v[i];
+
+		for (size_t k = 0; k < a->list.n; k++)
+			if (a->list.v[k].resource.n && str_eq(a->list.v[k].name, n->v[i].name))
+				one.name = a->list.v[k].resource;
+		needs_raise(&ret, &(struct needs){ &one, 1, 1 }, arena);
+	}
+	return ret;
+}
+
 static bool any_mentions(const struct accelerators *a, yyjson_val *spec)
 {
 	for (size_t l = 0; l < ARRAY_LEN(container_lists); l++) {

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/needs.h"
 #include "job/problems.h"
 
 struct accelerators;
@@ -25,5 +26,7 @@ void accelerators_check(const struct accelerators *a, yyjson_val *spec, struct s
 /* A copy of SPEC with everything that its containers ask for; NULL if they ask for nothing. What the user has set
    stays, so that doing it again changes nothing. Free it with yyjson_doc_free. */
 yyjson_doc *accelerators_apply(const struct accelerators *a, yyjson_val *spec);
+/* N with the names under which the cluster has them. Where both names are there the larger amount is meant. */
+struct needs accelerators_rename(const struct accelerators *a, const struct needs *n, struct arena *arena);
 
 #endif

@@ -12,6 +12,8 @@
 
 /* Whose PodGroups the kinds were told to make. */
 enum gang_kind kind_gang(const struct kind_job *kj);
+/* Sets what the gang's pods ask for under the names that they are made with. */
+void kind_read_needs(struct kind_job *kj);
 /* Warns of schedulers that the user chose and that know nothing of the gang. */
 void kind_warn_schedulers(struct kind_job *kj);
 

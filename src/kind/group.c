@@ -2,6 +2,7 @@
 #include "kind/gang.h"
 
 #include "job/gang.h"
+#include "job/pod_needs.h"
 
 enum gang_kind kind_gang(const struct kind_job *kj)
 {
@@ -21,6 +22,47 @@ struct str kind_group_name(struct kind_job *kj)
 				p[i] = '-';
 	}
 	return kj->group_name;
+}
+
+/* A copy in the job's arena, names included. */
+static struct needs keep(struct kind_job *kj, const struct needs *n)
+{
+	struct needs ret = { 0 };
+
+	needs_add(&ret, n, 1, &kj->arena);
+	for (size_t i = 0; i < ret.n; i++)
+		ret.v[i].name = arena_str(&kj->arena, ret.v[i].name);
+	return ret;
+}
+
+static struct needs role_needs(struct kind_job *kj, const struct role *role)
+{
+	yyjson_val *spec = json_get(role->template, "spec");
+	CLEANUP(json_docp) yyjson_doc *accelerated = NULL;
+	struct needs n;
+
+	if (kj->accelerators)
+		accelerated = accelerators_apply(kj->accelerators, spec);
+	n = needs_of_pod(accelerated ? yyjson_doc_get_root(accelerated) : spec, &kj->scratch);
+	return keep(kj, &n);
+}
+
+void kind_read_needs(struct kind_job *kj)
+{
+	struct scheduling *s = &kj->job->scheduling;
+	struct needs said;
+
+	if (!kj->kinds->gang_scheduler.n || kj->job->problems.errors)
+		return;
+	for (size_t i = 0; i < kj->job->n_roles; i++)
+		if (!kj->job->roles[i].aux)
+			kj->job->roles[i].needs = role_needs(kj, &kj->job->roles[i]);
+	if (!s->min_resources)
+		return;
+	said = needs_of_list(s->min_resources, &kj->scratch);
+	if (kj->accelerators)
+		said = accelerators_rename(kj->accelerators, &said, &kj->scratch);
+	s->needs = keep(kj, &said);
 }
 
 void kind_warn_schedulers(struct kind_job *kj)

@@ -1,6 +1,7 @@
 /* Gangs: the PodGroup, and what the pods carry of it. */
 #include "kind/testing.h"
 
+#include "kind/accelerators.h"
 #include "object/object.h"
 
 static struct fixture f = FIXTURE_INIT;
@@ -17,10 +18,10 @@ static int teardown(void **state)
 	"{" policy "}\n  replicaSpecs:\n"                                                                              \
 	"  - {tfReplicaType: MASTER, replicas: 1, template: {metadata: {" meta                                         \
 	"}, spec: {" template "containers: [{name: tensorflow, image: i, resources: {requests: {cpu: 500m, memory: "   \
-	                      "1Gi}}}]}}}\n"                                                                           \
+			      "1Gi}}}]}}}\n"                                                                           \
 			      "  - {tfReplicaType: WORKER, replicas: 2, template: {spec: {"                            \
 			      "containers: [{name: tensorflow, image: i, resources: {limits: {nvidia.com/gpu: "        \
-	                      "4}}}]}}}\n"
+			      "4}}}]}}}\n"
 
 static void gang(const char *scheduler, const char *yaml)
 {
@@ -55,13 +56,13 @@ static void test_volcano(void **state)
 	assert_string_equal(
 		f.text.p,
 		"{\"apiVersion\":\"scheduling.volcano.sh/"
-	        "v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"mnist\","
+		"v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"mnist\","
 		"\"namespace\":\"ml\",\"labels\":{\"dl-operator.mpba.fbk.eu/uid\":\"0b5f5a30-uid\","
 		"\"dl-operator.mpba.fbk.eu/kind\":\"TfJob.mlkube.io\",\"dl-operator.mpba.fbk.eu/job\":\"mnist\"},"
 		"\"ownerReferences\":[{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"name\":\"mnist\","
 		"\"uid\":\"0b5f5a30-uid\",\"controller\":true,\"blockOwnerDeletion\":true}]},\"spec\":{\"minMember\":3,"
 		"\"minResources\":{\"cpu\":\"500m\",\"memory\":\"1Gi\",\"nvidia.com/"
-	        "gpu\":\"8\"},\"queue\":\"default\"}}");
+		"gpu\":\"8\"},\"queue\":\"default\"}}");
 	gang("volcano", JOB("",
 	                    "schedulingPolicy: {queue: team-a, priorityClass: high, minAvailable: 1, minResources: {}, "
 	                    "scheduleTimeoutSeconds: 9}",
@@ -167,6 +168,31 @@ static void test_patch(void **state)
 	                    "{\"metadata\":{\"uid\":\"u-1\"},\"spec\":{\"minMember\":3,\"queue\":\"b\"}}");
 }
 
+/* The gang asks for what its pods ask for: under the name that the cluster has. */
+static void test_renamed_resource(void **state)
+{
+#define RENAMED "accelerators: {nvidia.com/gpu: {resource: example.org/gpu}}"
+	CLEANUP(accelerators_freep) struct accelerators *acc = accelerators_parse(STR("c.yaml"), STR(RENAMED), &f.e);
+
+	(void)state;
+	assert_non_null(acc);
+	fixture_release(&f);
+	fixture_builtin(&f);
+	kinds_set_gang(f.kinds, STR("sched"));
+	kinds_set_accelerators(f.kinds, acc);
+	fixture_read(&f, JOB("", "", ""));
+	expect_json(json_at(group(), "spec", "minResources", NULL),
+	            "{\"cpu\":\"500m\",\"example.org/gpu\":\"8\",\"memory\":\"1Gi\"}");
+	expect_json(
+		json_get(yyjson_arr_get(json_at(fixture_pod(&f, 1, 0), "spec", "containers", NULL), 0), "resources"),
+		"{\"limits\":{\"example.org/gpu\":4}}");
+	fixture_read(&f, JOB("", "schedulingPolicy: {minResources: {cpu: 2, nvidia.com/gpu: 6}}", ""));
+	expect_json(json_at(group(), "spec", "minResources", NULL), "{\"cpu\":\"2\",\"example.org/gpu\":\"6\"}");
+	fixture_read(&f, JOB("", "schedulingPolicy: {minResources: {example.org/gpu: 8, nvidia.com/gpu: 6}}", ""));
+	expect_json(json_at(group(), "spec", "minResources", NULL), "{\"example.org/gpu\":\"8\"}");
+	fixture_release(&f);
+}
+
 /* A job's name may have dots where its kind allows it; a label's value and Volcano's queues do not care, host names do.
  */
 static void test_name(void **state)
@@ -197,6 +223,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_aux, teardown),
 		cmocka_unit_test_teardown(test_other_scheduler, teardown),
 		cmocka_unit_test_teardown(test_patch, teardown),
+		cmocka_unit_test_teardown(test_renamed_resource, teardown),
 		cmocka_unit_test_teardown(test_name, teardown),
 	};
 

@@ -311,7 +311,10 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	kj->parts = arena_array(&kj->arena, struct pod_parts *, kj->job->n_roles + 1);
 	kind_push_job(kj);
 	kind_warn_schedulers(kj);
-	return kind_check_children(kj, e);
+	if (!kind_check_children(kj, e))
+		return false;
+	kind_read_needs(kj);
+	return true;
 }
 
 struct kind_job *kind_read(struct kinds *k, const struct kind *kind, yyjson_val *object, struct str uid, struct err *e)

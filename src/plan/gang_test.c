@@ -1,21 +1,13 @@
 #include "plan/testing.h"
 
-struct gang_test {
-	struct t *t;
-	yyjson_doc *template; /* a core for each worker */
-};
-
+/* Workers ask for a core each. */
 static int setup(void **state, enum gang_kind kind)
 {
-	static const char text[] =
-		"{\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{\"requests\":{\"cpu\":1}}}]}}";
-	struct gang_test *g = xcalloc(1, sizeof(*g));
+	struct t *t = t_new();
 
-	g->t = t_new();
-	g->t->config.gang = kind;
-	g->template = yyjson_read(text, sizeof(text) - 1, 0);
-	t_role(g->t, "worker", 2)->template = yyjson_doc_get_root(g->template);
-	*state = g;
+	t->config.gang = kind;
+	*needs_put(&t_role(t, "worker", 2)->needs, STR("cpu"), &t->a) = (struct quantity){ 1, 0 };
+	*state = t;
 	return 0;
 }
 
@@ -36,17 +28,8 @@ static int none(void **state)
 
 static int teardown(void **state)
 {
-	struct gang_test *g = *state;
-
-	t_free(g->t);
-	yyjson_doc_free(g->template);
-	free(g);
+	t_free(*state);
 	return 0;
-}
-
-static struct t *t_of(void **state)
-{
-	return ((struct gang_test *)*state)->t;
 }
 
 /* One plan after another, until it says something else than a record. */
@@ -60,7 +43,7 @@ static const struct plan *next_plan(struct t *t)
 
 static void test_group_first(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	next_plan(t);
 	assert_int_equal(t->plan.n_actions, 1);
@@ -80,7 +63,7 @@ static void test_group_first(void **state)
 
 static void test_off(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t_settle(t);
 	assert_int_equal(t->groups_created, 0);
@@ -89,7 +72,7 @@ static void test_off(void **state)
 
 static void test_waits_for_queue(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t_settle(t);
 	assert_int_equal(t->groups_created, 1);
@@ -119,7 +102,7 @@ static void test_waits_for_queue(void **state)
 /* What does not count waits for nobody. */
 static void test_aux(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 	struct role *r = t_role(t, "tensorboard", 1);
 
 	r->aux = true;
@@ -132,7 +115,7 @@ static void test_aux(void **state)
 
 static void test_edits(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t_settle(t);
 	t_run(t);
@@ -171,7 +154,7 @@ static void test_edits(void **state)
 
 static void test_queue_of_volcano(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t->job.scheduling.queue = STR("gpu");
 	t_settle(t);
@@ -189,7 +172,7 @@ static void test_queue_of_volcano(void **state)
 /* A server that makes something else of it is not asked for ever. */
 static void test_server_knows_better(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 	struct needs extra = { 0 };
 
 	t_settle(t);
@@ -215,7 +198,7 @@ static void test_server_knows_better(void **state)
 
 static void test_suspended(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t_settle(t);
 	t_run(t);
@@ -233,7 +216,7 @@ static void test_suspended(void **state)
 
 static void test_never_ran(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t->job.suspend = true;
 	t_settle(t);
@@ -242,7 +225,7 @@ static void test_never_ran(void **state)
 
 static void test_ended(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t_settle(t);
 	t_run(t);
@@ -259,7 +242,7 @@ static void test_ended(void **state)
 /* An edit after the end does not leave it in the queue. */
 static void test_ended_and_spoilt(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t_settle(t);
 	t_run(t);
@@ -274,7 +257,7 @@ static void test_ended_and_spoilt(void **state)
 /* A job that runs without one (the operator was told of gangs later) needs none until it makes pods. */
 static void test_later(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t->config.gang = GANG_NONE;
 	t_settle(t);
@@ -287,7 +270,7 @@ static void test_later(void **state)
 
 static void test_trouble(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t->groups_trouble = plan_groups_trouble(GANG_VOLCANO, 404, STR("404 page not found"), &t->a);
 	t_settle(t);
@@ -308,7 +291,7 @@ static void test_trouble(void **state)
 
 static void test_refused(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t->refusal = (struct refusal){
 		.kind = REFUSED_FOREIGN, .message = STR("PodGroup job belongs to nobody"), .times = 3, .at = t->now
@@ -325,7 +308,7 @@ static void test_refused(void **state)
 /* One that is on its way out is waited for; its name is taken until then. */
 static void test_going(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	next_plan(t);
 	t_apply(t);
@@ -341,7 +324,7 @@ static void test_going(void **state)
 
 static void test_restart(void **state)
 {
-	struct t *t = t_of(state);
+	struct t *t = *state;
 
 	t->job.roles[0].restart = (struct restart){ .policy = RESTART_ALWAYS, .scope = SCOPE_JOB, .limit = 6 };
 	t->group.phase = STR("Inqueue");
