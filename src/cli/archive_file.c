@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 enum {
-	WINDOW = 64 << 10,     /* of the end that is read first … */
-	WINDOW_MAX = 16 << 20, /* … and at most */
-	WINDOW_FACTOR = 16,
-	COPY = 256 << 10,
+	WINDOW = 64 << 10,  /* of the end that is looked at first … */
+	WINDOW_FACTOR = 16, /* … and so many times more each time after */
+	COPY = 256 << 10,   /* is read at once */
 };
 
 static bool failed(const struct archive_file *f, struct err *e)
@@ -52,29 +51,29 @@ static ssize_t read_at(int fd, char *to, size_t n, uint64_t from)
 	return (ssize_t)got;
 }
 
-/* Reads the last N bytes, SIZE being all. *MORE: they are too few. */
-static bool read_end(struct archive_file *f, uint64_t size, size_t n, bool *more)
+/* Looks at the last N bytes, SIZE being all. *MORE: they are too few. */
+static bool read_end(struct archive_file *f, uint64_t size, uint64_t n, char *piece, bool *more)
 {
-	CLEANUP(freep) char *window = xmalloc(n);
-	uint64_t from = size - n;
-	ssize_t got = read_at(f->fd, window, n, from);
-	struct str end = { window, got > 0 ? (size_t)got : 0 };
-	const char *line = from && end.n ? memchr(end.p, '\n', end.n) : NULL;
-	struct resume_point point;
-	size_t keep, skip = 0;
+	uint64_t from = size - n, at = from;
+	struct resume_scan scan = resume_scan_begin(!from);
+	ssize_t got;
 
-	if (got < 0)
-		return false;
-	if (from)
-		skip = line ? (size_t)(line - end.p) + 1 : end.n;
-	*more = !resume_scan(str_sub(end, skip, end.n), !from, &point, &keep);
-	f->resume = resume_after(point);
-	f->size = from + skip + keep;
+	while (at < size && (got = read_at(f->fd, piece, MIN((uint64_t)COPY, size - at), at)) != 0) {
+		if (got < 0)
+			return false;
+		resume_scan(&scan, (struct str){ piece, (size_t)got });
+		at += (uint64_t)got;
+	}
+	*more = !resume_scan_well(&scan);
+	f->resume = resume_after(scan.point);
+	f->size = from + scan.keep;
 	return true;
 }
 
+/* Without a limit: a line may be longer than memory. */
 static bool find_end(struct archive_file *f)
 {
+	CLEANUP(freep) char *piece = xmalloc(COPY);
 	struct stat st;
 	uint64_t n = WINDOW, size;
 	bool more = true;
@@ -82,15 +81,20 @@ static bool find_end(struct archive_file *f)
 	if (fstat(f->fd, &st) != 0)
 		return false;
 	size = (uint64_t)st.st_size;
-	while (more) {
-		n = MIN(n, size);
-		if (!read_end(f, size, (size_t)n, &more))
+	for (; more; n *= WINDOW_FACTOR)
+		if (!read_end(f, size, MIN(n, size), piece, &more))
 			return false;
-		if (n == size || n >= WINDOW_MAX)
-			break;
-		n *= WINDOW_FACTOR;
-	}
 	return f->size == size || ftruncate(f->fd, (off_t)f->size) == 0;
+}
+
+/* What somebody who was killed while he halved it has left. */
+static void remove_new(const char *path)
+{
+	struct buf other = BUF_INIT(1 << 16);
+
+	buf_printf(&other, "%s.new", path);
+	unlink(other.p);
+	buf_release(&other);
 }
 
 bool archive_file_open(struct archive_file *f, const char *root, struct str path, struct err *e)
@@ -102,8 +106,10 @@ bool archive_file_open(struct archive_file *f, const char *root, struct str path
 	buf_release(&whole);
 	if (make_folders(f->path, strlen(root) + 1))
 		f->fd = open(f->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
-	if (f->fd >= 0 && find_end(f))
+	if (f->fd >= 0 && find_end(f)) {
+		remove_new(f->path);
 		return true;
+	}
 	failed(f, e);
 	archive_file_close(f);
 	return false;
@@ -137,22 +143,71 @@ bool archive_file_complete(struct archive_file *f, struct err *e)
 	return !f->in_line || put(f, STR("\n"), e);
 }
 
-/* Copies from FROM, or rather from the line that begins after it. */
-static bool copy_lines(int from_fd, uint64_t from, struct archive_file *to, struct err *e)
+/* Where the first line begins that begins after FROM, or the end of the file. False: errno says why. */
+static bool line_after(int fd, uint64_t from, char *piece, uint64_t *ret)
 {
-	CLEANUP(freep) char *piece = xmalloc(COPY);
-	bool begun = false;
+	const char *newline = NULL;
 	ssize_t n;
 
-	while ((n = read_at(from_fd, piece, COPY, from)) > 0) {
-		struct str s = { piece, (size_t)n };
-		const char *line = memchr(s.p, '\n', s.n);
+	*ret = from;
+	while (!newline && (n = read_at(fd, piece, COPY, *ret)) != 0) {
+		if (n < 0)
+			return false;
+		newline = memchr(piece, '\n', (size_t)n);
+		*ret += newline ? (uint64_t)(newline - piece) + 1 : (uint64_t)n;
+	}
+	return true;
+}
 
-		from += s.n;
-		if (!begun)
-			s = line ? str_sub(s, (size_t)(line - s.p) + 1, s.n) : STR_NONE;
-		begun = begun || line;
-		if (!put(to, s, e))
+/* Where the last line begins, SIZE being all. False: errno says why. */
+static bool last_line(int fd, uint64_t size, char *piece, uint64_t *ret)
+{
+	*ret = 0;
+	/* Its own end is none before it. */
+	for (uint64_t at = size ? size - 1 : 0; at && !*ret;) {
+		size_t n = (size_t)MIN((uint64_t)COPY, at);
+		const char *newline;
+
+		at -= n;
+		if (read_at(fd, piece, n, at) != (ssize_t)n)
+			return false;
+		newline = memrchr(piece, '\n', n);
+		if (newline)
+			*ret = at + (uint64_t)(newline - piece) + 1;
+	}
+	return true;
+}
+
+/* The time of the line that begins at FROM, with the blank after it: none, if it has none. */
+static bool time_at(int fd, uint64_t from, char *piece, struct str *ret)
+{
+	ssize_t n = read_at(fd, piece, RESUME_HEAD, from);
+	const char *blank = n > 0 ? memchr(piece, ' ', (size_t)n) : NULL;
+
+	*ret = (struct str){ piece, blank ? (size_t)(blank - piece) + 1 : 0 };
+	return n >= 0;
+}
+
+/* Copies the lines that begin after FROM. If none does: the time of the last one, and what comes of it after FROM. */
+static bool copy_lines(const struct archive_file *f, uint64_t from, struct archive_file *to, struct err *e)
+{
+	CLEANUP(freep) char *piece = xmalloc(COPY);
+	uint64_t at, line;
+	struct str time;
+	ssize_t n;
+
+	if (!line_after(f->fd, from, piece, &at))
+		return failed(f, e);
+	if (at >= f->size) {
+		if (!last_line(f->fd, f->size, piece, &line) || !time_at(f->fd, line, piece, &time))
+			return failed(f, e);
+		at = MAX(from, line + time.n);
+		if (!put(to, time, e))
+			return false;
+	}
+	while ((n = read_at(f->fd, piece, COPY, at)) > 0) {
+		at += (uint64_t)n;
+		if (!put(to, (struct str){ piece, (size_t)n }, e))
 			return false;
 	}
 	return n == 0 || failed(to, e);
@@ -166,7 +221,9 @@ bool archive_file_halve(struct archive_file *f, struct err *e)
 	buf_printf(&path, "%s.new", f->path);
 	to.path = path.p;
 	to.fd = open(to.path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
-	if (to.fd < 0 || !copy_lines(f->fd, f->size / 2 - (f->size > 1), &to, e) || rename(to.path, f->path) != 0) {
+	/* Its bytes before its name: a power failure leaves one of both. */
+	if (to.fd < 0 || !copy_lines(f, f->size / 2 - (f->size > 1), &to, e) || fdatasync(to.fd) != 0 ||
+	    rename(to.path, f->path) != 0) {
 		if (to.fd < 0 || !e->code)
 			failed(&to, e);
 		if (to.fd >= 0)

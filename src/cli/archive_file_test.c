@@ -105,6 +105,61 @@ static void a_large_file(void **state)
 	buf_release(&all);
 }
 
+/* A last line that is longer than anything that is read at once, and one of its time before it. */
+static void a_very_long_line(void **state)
+{
+	enum { LONG = 20 << 20 };
+	struct buf all = BUF_INIT(32 << 20);
+	struct archive_file f;
+
+	(void)state;
+	buf_put(&all, STR(T("01") "first\n" T("02") "second\n" T("02")));
+	for (int i = 0; i < LONG; i += 64)
+		buf_put(&all, STR("0123456789012345678901234567890123456789012345678901234567890123"));
+	buf_putc(&all, '\n');
+	for (int i = 0; i < 2; i++) {
+		assert_true(archive_file_open(&f, root, STR(PATH), NULL));
+		assert_int_equal(f.resume.point.lines, i ? 2 : 0);
+		assert_int_equal(f.size, i ? all.n : 0);
+		assert_true(archive_file_put(&f, buf_str(&all), NULL));
+		assert_int_equal(f.size, all.n);
+		archive_file_close(&f);
+	}
+	buf_release(&all);
+}
+
+/* The line that the file consists of loses its older half, and keeps its time. */
+static void half_of_a_line(void **state)
+{
+	struct archive_file f;
+
+	(void)state;
+	assert_true(archive_file_open(&f, root, STR(PATH), NULL));
+	assert_true(archive_file_put(&f, STR(T("01") "x\n" T("02") "0123456789012345678901234567890123456789"), NULL));
+	assert_true(archive_file_halve(&f, NULL));
+	expect(T("02") "0123456789012345678901234567890123456789");
+	assert_true(archive_file_put(&f, STR("end\n"), NULL));
+	assert_true(archive_file_halve(&f, NULL));
+	archive_file_close(&f);
+	stream(T("01") "x\n" T("02") "all of it again\n" T("03") "three\n", true);
+	expect(T("02") "012345678901234567890123456789end\n" T("03") "three\n");
+}
+
+/* Killed between the two names. */
+static void a_half_that_was_left(void **state)
+{
+	char path[256], other[300];
+	struct stat st;
+
+	(void)state;
+	stream(T("01") "one\n", true);
+	snprintf(other, sizeof(other), "%s.new", whole_path(path));
+	assert_int_equal(link(path, other), 0);
+	stream("", true);
+	assert_int_equal(stat(other, &st), -1);
+	expect(T("01") "one\n");
+}
+
 static void half_of_it(void **state)
 {
 	struct archive_file f;
@@ -118,12 +173,13 @@ static void half_of_it(void **state)
 	assert_true(archive_file_put(&f, STR("ur\n"), NULL));
 	assert_int_equal(f.size, strlen(T("03") "three\n" T("04") "four\n"));
 	expect(T("03") "three\n" T("04") "four\n");
+	/* Of one line there is always something. */
 	for (int i = 0; i < 3; i++)
 		assert_true(archive_file_halve(&f, &e));
-	expect("");
+	expect(T("04") "four\n");
 	archive_file_close(&f);
-	stream(T("05") "five\n", true);
-	expect(T("05") "five\n");
+	stream(T("04") "four\n" T("05") "five\n", true);
+	expect(T("04") "four\n" T("05") "five\n");
 }
 
 static void what_cannot_be_opened(void **state)
@@ -153,6 +209,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_log_goes_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_very_long_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(half_of_a_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_half_that_was_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(half_of_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_opened, setup, teardown),
 	};

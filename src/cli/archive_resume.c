@@ -11,28 +11,34 @@ static int64_t time_of(struct str head, int64_t before)
 	return nanoseconds_parse(str_sub(head, 0, blank ? (size_t)(blank - head.p) : head.n), &nanos) ? nanos : before;
 }
 
-bool resume_scan(struct str end, bool whole, struct resume_point *ret, size_t *keep)
+static void scan_line(struct resume_scan *s)
 {
-	bool sure = whole;
-	size_t at = 0;
+	int64_t time = time_of((struct str){ s->head, s->n }, s->point.time);
 
-	*ret = (struct resume_point){ 0 };
-	while (at < end.n) {
-		struct str rest = str_sub(end, at, end.n);
-		const char *newline = memchr(rest.p, '\n', rest.n);
-		size_t n = newline ? (size_t)(newline - rest.p) : 0;
-		int64_t time;
+	s->sure = s->sure || (s->point.time && time != s->point.time);
+	s->point.lines = time == s->point.time ? s->point.lines + 1 : 1;
+	s->point.time = time;
+	s->n = 0;
+}
 
+void resume_scan(struct resume_scan *s, struct str piece)
+{
+	while (piece.n) {
+		const char *newline = memchr(piece.p, '\n', piece.n);
+		size_t n = newline ? (size_t)(newline - piece.p) : piece.n;
+		size_t head = s->begun ? MIN(n, RESUME_HEAD - s->n) : 0;
+
+		memcpy(s->head + s->n, piece.p, head);
+		s->n += head;
+		s->seen += n;
 		if (!newline)
-			break;
-		time = time_of(str_sub(rest, 0, MIN(n, (size_t)RESUME_HEAD)), ret->time);
-		sure = sure || (ret->lines && time != ret->time);
-		ret->lines = time == ret->time ? ret->lines + 1 : 1;
-		ret->time = time;
-		at += n + 1;
+			return;
+		if (s->begun)
+			scan_line(s);
+		s->begun = true;
+		s->keep = ++s->seen;
+		piece = str_sub(piece, n + 1, piece.n);
 	}
-	*keep = at;
-	return sure && (ret->time || whole);
 }
 
 /* Is the line that begins with the head one that is there already? */

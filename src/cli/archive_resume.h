@@ -12,12 +12,32 @@ struct resume_point {
 	uint64_t lines; /* how many of this very time */
 };
 
-/* Reads the end of a file, from the beginning of a line on; WHOLE: all of it. *KEEP: up to where its lines are
-   complete; what follows was being written when somebody was killed. False: it must see more, to count the lines of the
-   last time; *RET is as good as can be said of what it saw. */
-bool resume_scan(struct str end, bool whole, struct resume_point *ret, size_t *keep);
+enum { RESUME_HEAD = 48 }; /* of a line: the time is in it */
 
-enum { RESUME_HEAD = 48 };
+/* The end of a file, read piece by piece; of a line only the head is remembered. */
+struct resume_scan {
+	struct resume_point point;
+	uint64_t keep; /* up to where its lines are complete; what follows was being written when somebody was killed */
+	/* Its own. */
+	bool whole, sure; /* lines of another time stand before those of the point */
+	bool begun;       /* a line has */
+	uint64_t seen;
+	char head[RESUME_HEAD];
+	size_t n;
+};
+
+/* WHOLE: it begins where the file does. Else what comes before the first end of a line is left out. */
+static inline struct resume_scan resume_scan_begin(bool whole)
+{
+	return (struct resume_scan){ .whole = whole, .begun = whole };
+}
+void resume_scan(struct resume_scan *s, struct str piece);
+/* False: it must see more, to count the lines of the last time. */
+static inline bool resume_scan_well(const struct resume_scan *s)
+{
+	return s->whole || s->sure;
+}
+
 struct resume {
 	struct resume_point point;
 	bool caught_up; /* the rest is new */

@@ -20,6 +20,18 @@ static const char whole[] = T("01") "one\n" T("02.000000001") "two\n" T("02.0000
 				      "2026 is no time that one could read, and this one is longer than a head can be "
 				      "at all\n" T("04") "four\n" T("05") "not ended";
 
+/* In pieces of N bytes. */
+static bool scan(struct str end, bool all, size_t n, struct resume_point *ret, size_t *keep)
+{
+	struct resume_scan s = resume_scan_begin(all);
+
+	for (size_t at = 0; at < end.n; at += n)
+		resume_scan(&s, str_sub(end, at, n));
+	*ret = s.point;
+	*keep = (size_t)s.keep;
+	return resume_scan_well(&s);
+}
+
 /* Feeds S in pieces of N bytes. */
 static void feed(struct resume *r, struct str s, size_t n, struct buf *out)
 {
@@ -44,7 +56,7 @@ static void killed_anywhere_nothing_is_lost_or_twice(void **state)
 			struct resume r;
 			size_t keep;
 
-			assert_true(resume_scan(str_sub(all, 0, cut), true, &p, &keep));
+			assert_true(scan(str_sub(all, 0, cut), true, n, &p, &keep));
 			assert_true(keep <= cut);
 			assert_true(keep == 0 || all.p[keep - 1] == '\n');
 			buf_put(&file, str_sub(all, 0, keep));
@@ -68,7 +80,7 @@ static void the_answer_begins_later(void **state)
 	size_t keep;
 
 	(void)state;
-	assert_true(resume_scan(STR(T("01") "a\n" T("02.1") "b\n" T("02.1") "c\n" T("02.1") "d"), true, &p, &keep));
+	assert_true(scan(STR(T("01") "a\n" T("02.1") "b\n" T("02.1") "c\n" T("02.1") "d"), true, 5, &p, &keep));
 	assert_int_equal(p.lines, 2);
 	r = resume_after(p);
 	feed(&r, STR(T("02.05") "old\n" T("02.1") "b\n" T("02.1") "c\n" T("02.1") "d\n" T("02.1") "e\n"), 7, &out);
@@ -96,7 +108,7 @@ static void nothing_there(void **state)
 	size_t keep;
 
 	(void)state;
-	assert_true(resume_scan(STR("half a li"), true, &p, &keep));
+	assert_true(scan(STR("half a li"), true, 5, &p, &keep));
 	assert_int_equal(keep, 0);
 	assert_int_equal(p.time, 0);
 	r = resume_after(p);
@@ -112,11 +124,15 @@ static void an_end_that_is_too_short(void **state)
 	size_t keep;
 
 	(void)state;
-	assert_false(resume_scan(STR(T("05") "x\n" T("05") "y\n"), false, &p, &keep));
+	/* The line in which it begins does not count. */
+	assert_false(scan(STR("cut\n" T("05") "x\n" T("05") "y\n"), false, 4, &p, &keep));
 	assert_int_equal(p.lines, 2);
-	assert_false(resume_scan(STR("no time\nnone\n"), false, &p, &keep));
-	assert_false(resume_scan(STR("one long line"), false, &p, &keep));
-	assert_true(resume_scan(STR(T("04") "w\n" T("05") "x\n" T("05") "y\n"), false, &p, &keep));
+	assert_false(scan(STR(T("04") "cut\n" T("05") "x\n"), false, 4, &p, &keep));
+	assert_false(scan(STR("cut\nno time\nnone\n"), false, 4, &p, &keep));
+	assert_false(scan(STR("one long line"), false, 4, &p, &keep));
+	/* It may be of the same time as what follows. */
+	assert_false(scan(STR("cut\nno time\n" T("05") "x\n"), false, 4, &p, &keep));
+	assert_true(scan(STR("cut\n" T("04") "w\n" T("05") "x\n" T("05") "y\n"), false, 4, &p, &keep));
 	assert_int_equal(p.lines, 2);
 }
 
