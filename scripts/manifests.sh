@@ -22,18 +22,19 @@ trap 'rm -rf "$tmp"' EXIT
 } >"$tmp/crds.yaml"
 # Helm does not look after what is made of these.
 render() {
-  helm template dl-operator deploy/chart --namespace dl-operator --no-hooks "$@" |
-    sed -e '/^ *app.kubernetes.io\/managed-by: Helm$/d' -e '/^ *helm.sh\/chart: /d' -e '/^# Source: /d'
+  helm template dl-operator deploy/chart --namespace dl-operator --no-hooks "$@" >"$tmp/rendered"
+  sed -e '/^ *app.kubernetes.io\/managed-by: Helm$/d' -e '/^ *helm.sh\/chart: /d' -e '/^# Source: /d' \
+    -e '/^ *annotations: {helm.sh\/resource-policy: keep}$/d' "$tmp/rendered"
 }
 {
   echo "# Jobs for who has Kubernetes' own roles admin, edit and view. Made from deploy/chart by \`make manifests\`."
   for role in admin edit view; do
-    render -s "templates/user-$role-clusterrole.yaml" "$@"
+    render -s "templates/user-$role-clusterrole.yaml" "$@" --set rbac.userRoles=true,namespaced.enabled=false
   done
 } >"$tmp/users.yaml"
 {
   cat <<'YAML'
-# The operator for all namespaces. crds.yaml comes first. Made from deploy/chart by `make manifests`.
+# The operator, with its namespace. crds.yaml comes first. Made from deploy/chart by `make manifests`.
 apiVersion: v1
 kind: Namespace
 metadata:
@@ -41,6 +42,6 @@ metadata:
   labels:
     pod-security.kubernetes.io/enforce: restricted
 YAML
-  render --set rbac.userRoles=false "$@"
+  render "$@" --set rbac.userRoles=false
 } >"$tmp/dl-operator.yaml"
 mv "$tmp/crds.yaml" "$tmp/users.yaml" "$tmp/dl-operator.yaml" "$dir/"

@@ -238,6 +238,22 @@ not_taken() {
   kubectl apply --dry-run=server --validate=strict -f "$root/deploy/manifests"
 }
 
+@test "plain manifests with other values" {
+  "$root/scripts/manifests.sh" "$PWD/new" \
+    --set namespaced.enabled=true,archive.enabled=true,rbac.userRoles=true,extraKinds[0].group=example.com \
+    --set extraKinds[0].plural=myjobs
+  has_not "$(cat new/*)" elm
+  is "$(yaml_to_json <new/users.yaml | jq -r '.[] | .metadata.name? // empty' | paste -s -d ' ')" \
+    "dl-operator-admin dl-operator-edit dl-operator-view"
+  has "$(cat new/users.yaml)" myjobs
+  has_not "$(cat new/dl-operator.yaml)" "kind: ClusterRole"
+  kubectl create --dry-run=client -f new/dl-operator.yaml
+  # What helm refuses is no file that looks whole.
+  run "$root/scripts/manifests.sh" "$PWD/bad" --set replicas=two
+  [ "$status" -ne 0 ]
+  [ ! -e bad/dl-operator.yaml ]
+}
+
 @test "a long release name makes names that the server takes" {
   long=$(printf 'r%.0s' $(seq 53))
   helm template "$long" "$chart" --namespace "$RENDER_NS" | yaml_to_json |
