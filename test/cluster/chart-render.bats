@@ -148,11 +148,27 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
 @test "rights for PodGroups only with a gang scheduler, and for that one" {
   groups() {
     render "$@" | jq -r '.[] | select(.kind | test("Role$")) | .rules[]
-      | select(.resources == ["podgroups"]) | .apiGroups[]'
+      | select(.resources == ["podgroups"]) | .apiGroups[]' | sort -u
   }
   is "$(groups default)" ""
   is "$(groups full)" scheduling.volcano.sh
   is "$(groups lean --set rbac.create=true)" scheduling.x-k8s.io
+}
+
+@test "the admin of a namespace can give an operator there its rights, with a gang scheduler, too" {
+  "$root/scripts/manifests.sh" "$PWD/new" --set namespaced.enabled=true,gang.schedulerName=volcano
+  kubectl apply -f new/users.yaml
+  kubectl -n "$RENDER_NS" create rolebinding admin --clusterrole=admin --user=admin@example
+  render namespaced --set gang.schedulerName=volcano | jq '.[] | select(.kind == "Role")' >roles.json
+  grep -q podgroups roles.json
+  # Until the controller has put the roles together.
+  eventually 60 kubectl apply --dry-run=server -f roles.json --as=admin@example
+  kubectl delete -f new/users.yaml
+}
+
+@test "roles are left to others: none is made, not for a hook either" {
+  helm template release "$chart" --set rbac.create=false,rbac.userRoles=false,archive.enabled=true | yaml_to_json |
+    jq -e 'all(.[]; .kind? // "" | test("Role") | not)'
 }
 
 @test "alert rules: quiet when all is well, loud when it is not" {

@@ -13,6 +13,11 @@ compares it with what the API server saw. The table in docs/operator.md says the
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
+{{- include "dl-operator.gangRights" . }}
+{{- end -}}
+
+{{/* On PodGroups, with a gang scheduler, and of that one. */}}
+{{- define "dl-operator.gangRights" -}}
 {{- with .Values.gang.schedulerName }}
 - apiGroups: [{{ ternary "scheduling.volcano.sh" "scheduling.x-k8s.io" (eq . "volcano") }}]
   resources: [podgroups]
