@@ -189,6 +189,22 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
   done <used
 }
 
+@test "network policies: every pod of the chart that speaks with the API server has one, and no other way out" {
+  render full | jq 'map(select(.kind == "NetworkPolicy"))' >policies.json
+  render full | jq -r '.[] | select(.kind | test("^(Deployment|Job|Pod)$"))
+    | .spec.template?.metadata.labels // .metadata.labels | .["app.kubernetes.io/component"]' | sort >components
+  is "$(paste -s -d ' ' components)" "archive crds operator test"
+  jq -r '.[].spec.podSelector.matchLabels["app.kubernetes.io/component"]' policies.json | sort | diff components -
+  jq -e 'all(.[].spec; (.policyTypes | contains(["Egress", "Ingress"]))
+    and ([.egress[].ports | map(.port)] == [[443, 6443], [53, 53]])
+    and .egress[0].to == [{ipBlock: {cidr: "10.0.0.1/32"}}])' policies.json
+  # The hook's is there before its pod.
+  jq -e '.[] | select(.metadata.name == "trainer-crds") | .metadata.annotations
+    | .["helm.sh/hook"] == "pre-install,pre-upgrade" and .["helm.sh/hook-weight"] == "-10"' policies.json
+  # Only the operator is asked anything.
+  is "$(jq -r '.[] | select(.spec.ingress) | .metadata.name' policies.json)" trainer
+}
+
 @test "another replica is ready before one goes, and a node with the only one can be drained" {
   render default | jq -e '.[] | select(.kind == "Deployment") | .spec
     | .replicas == 2 and .strategy.rollingUpdate.maxUnavailable == 0'
@@ -222,6 +238,8 @@ not_taken() {
   not_taken 'needs metrics.service.enabled' --set metrics.serviceMonitor.enabled=true,metrics.service.enabled=false
   not_taken /podDisruptionBudget/maxUnavailable --set podDisruptionBudget.maxUnavailable=most
   not_taken /metrics/service/port --set metrics.service.port=http
+  # No port at all would mean every port.
+  not_taken /networkPolicy/apiServerPorts --set networkPolicy.enabled=true --set-json networkPolicy.apiServerPorts=[]
 }
 
 @test "each value is in the schema, and in the docs" {
