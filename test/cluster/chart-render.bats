@@ -256,6 +256,11 @@ not_taken() {
   sed -n 's/^| `\([a-z][A-Za-z.]*\)` | .*/\1/p' "$root/docs/install.md" | sort | diff values -
 }
 
+@test "the archive's claim is kept, whatever becomes of the release" {
+  render full | jq -e '.[] | select(.kind == "PersistentVolumeClaim")
+    | .metadata.annotations["helm.sh/resource-policy"] == "keep"'
+}
+
 @test "chart and program have one version" {
   version=$(dljob version | cut -d ' ' -f 2)
   is "$(helm show chart "$chart" | sed -n 's/^version: //p')" "$version"

@@ -76,6 +76,10 @@ no_jobs() { # no_jobs NAMESPACE
   }
   eventually 60 kept
   helm -n dl upgrade dl-operator "$root/deploy/chart" --reset-values "${values[@]}" --wait --timeout 180s
+  # Switched off, it leaves the logs where they are, until somebody deletes their claim.
+  is "$(kubectl -n dl get deployments -o name)" deployment.apps/dl-operator
+  is "$(kubectl -n dl get pvc dl-operator-archive -o 'jsonpath={.status.phase}')" Bound
+  kubectl -n dl delete pvc dl-operator-archive --timeout=120s
   kubectl delete persistentvolume archive
 }
 
