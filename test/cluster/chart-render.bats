@@ -208,7 +208,8 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
 @test "another replica is ready before one goes, and a node with the only one can be drained" {
   render default | jq -e '.[] | select(.kind == "Deployment") | .spec
     | .replicas == 2 and .strategy.rollingUpdate.maxUnavailable == 0'
-  render default | jq -e '.[] | select(.kind == "PodDisruptionBudget") | .spec.maxUnavailable == 1'
+  render default | jq -e '.[] | select(.kind == "PodDisruptionBudget") | .spec
+    | .maxUnavailable == 1 and .unhealthyPodEvictionPolicy == "AlwaysAllow"'
 }
 
 # not_taken WHAT FLAG…: helm refuses these values, and says WHAT.
