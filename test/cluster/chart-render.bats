@@ -237,6 +237,7 @@ not_taken() {
   not_taken "'envVar'" --set accelerators.config.accelerators.x.envVar=y
   not_taken 'set one of them' --set accelerators.cloud=gke --set accelerators.config.accelerators.x.resource=z
   not_taken 'needs metrics.service.enabled' --set metrics.serviceMonitor.enabled=true,metrics.service.enabled=false
+  not_taken 'needs metrics.service.enabled' --set metrics.prometheusRule.enabled=true,metrics.service.enabled=false
   not_taken /podDisruptionBudget/maxUnavailable --set podDisruptionBudget.maxUnavailable=most
   not_taken /metrics/service/port --set metrics.service.port=http
   # No port at all would mean every port.
