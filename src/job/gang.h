@@ -23,9 +23,10 @@ struct gang {
 	struct needs needs;
 };
 
-/* The policy's minAvailable, or all replicas that count; of elastic roles their minimum. What they ask for is the
+/* The policy's minAvailable, or all replicas that count; of elastic roles their minimum. LEFT: how many of each role
+   are still to run, so that the gang is no larger than these; NULL: all. What they ask for is the
    policy's minResources, or the sum of the first of them in the order of roles: `needs` of scheduling and of the roles,
    which kind_read() has set. JOB has no errors. The names stay in the job, the rest there or in A. */
-struct gang gang_of(const struct job *job, struct arena *a);
+struct gang gang_of(const struct job *job, const int32_t *left, struct arena *a);
 
 #endif

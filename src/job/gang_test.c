@@ -14,7 +14,7 @@ static const char *gang_text(struct bench *b, struct job *job)
 	for (size_t i = 0; i < job->n_roles; i++)
 		job->roles[i].needs = needs_of_pod(json_get(job->roles[i].template, "spec"), &b->a);
 	job->scheduling.needs = needs_of_list(job->scheduling.min_resources, &b->a);
-	g = gang_of(job, &b->a);
+	g = gang_of(job, NULL, &b->a);
 	out = arena_printf(&b->a, "%d:", g.members);
 
 	for (size_t i = 0; i < g.needs.n; i++)
@@ -64,6 +64,36 @@ static void test_gang(void **state)
 		assert_string_equal(gang_text(&b, job), cases[i].gang);
 		bench_release(&b);
 	}
+}
+
+/* Of those that are left to run. */
+static void test_left(void **state)
+{
+	static const struct {
+		int32_t left[2];
+		int32_t members, cpu, of_two;
+	} cases[] = {
+		{ { 2, 4 }, 4, 22, 2 }, { { 0, 4 }, 2, 20, 2 }, { { 1, 1 }, 2, 11, 2 },
+		{ { 0, 1 }, 1, 10, 1 }, { { 0, 0 }, 1, 0, 1 },  { { 9, 9 }, 4, 22, 2 },
+	};
+	struct bench b = BENCH_INIT;
+	struct job *job = read_job(
+		&b, "{'roles':[" ASKS("ps", 2, "'cpu':1") "}," ASKS("w", 4, "'cpu':10") ",'elastic':true,'min':2}]}",
+		NULL);
+
+	(void)state;
+	gang_text(&b, job);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct gang g;
+
+		job->scheduling.min_available = -1;
+		g = gang_of(job, cases[i].left, &b.a);
+		assert_int_equal(g.members, cases[i].members);
+		assert_int_equal(needs_get(&g.needs, STR("cpu")).whole, cases[i].cpu);
+		job->scheduling.min_available = 2;
+		assert_int_equal(gang_of(job, cases[i].left, &b.a).members, cases[i].of_two);
+	}
+	bench_release(&b);
 }
 
 static void test_policy(void **state)
@@ -137,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gang),
+		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_mistakes),
 	};

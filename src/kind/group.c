@@ -117,15 +117,12 @@ static void put_text(struct buf *out, const char *key, struct str value)
 }
 
 /* HAVE: as it stands there; NULL: nothing does. */
-static void put_spec(struct kind_job *kj, const struct group *have, struct buf *out)
+static void put_spec(struct kind_job *kj, const struct group *have, const struct gang *want, struct buf *out)
 {
 	const struct scheduling *s = &kj->job->scheduling;
-	struct gang want;
 
-	arena_reset(&kj->scratch);
-	want = gang_of(kj->job, &kj->scratch);
-	buf_printf(out, "\"spec\":{\"minMember\":%d", want.members);
-	put_needs(out, &want.needs, have ? &have->needs : NULL);
+	buf_printf(out, "\"spec\":{\"minMember\":%d", want->members);
+	put_needs(out, &want->needs, have ? &have->needs : NULL);
 	if (kind_gang(kj) == GANG_VOLCANO) {
 		/* A queue that nobody named is left to whoever changed it since: a namespace may have one of its own.
 		 */
@@ -142,7 +139,7 @@ static bool fits(const struct buf *out, struct err *e)
 	return !out->overflow || err_set(e, ERR_LIMIT, "the PodGroup does not fit");
 }
 
-bool kind_group(struct kind_job *kj, struct buf *out, struct err *e)
+bool kind_group(struct kind_job *kj, const struct gang *want, struct buf *out, struct err *e)
 {
 	const struct gang_api *api = gang_api(kind_gang(kj));
 	bool first = true;
@@ -160,17 +157,18 @@ bool kind_group(struct kind_job *kj, struct buf *out, struct err *e)
 	buf_putc(out, '}');
 	kind_put_owner(kj, out);
 	buf_put(out, STR("},"));
-	put_spec(kj, NULL, out);
+	put_spec(kj, NULL, want, out);
 	buf_putc(out, '}');
 	return fits(out, e);
 }
 
-bool kind_group_patch(struct kind_job *kj, const struct group *have, struct buf *out, struct err *e)
+bool kind_group_patch(struct kind_job *kj, const struct group *have, const struct gang *want, struct buf *out,
+                      struct err *e)
 {
 	buf_put(out, STR("{\"metadata\":{\"uid\":"));
 	buf_json_str(out, have->meta.uid);
 	buf_put(out, STR("},"));
-	put_spec(kj, have, out);
+	put_spec(kj, have, want, out);
 	buf_putc(out, '}');
 	return fits(out, e);
 }

@@ -1,6 +1,7 @@
 /* Gangs: the PodGroup, and what the pods carry of it. */
 #include "kind/testing.h"
 
+#include "job/gang.h"
 #include "kind/accelerators.h"
 #include "object/object.h"
 
@@ -34,16 +35,26 @@ static void gang(const char *scheduler, const char *yaml)
 
 static yyjson_val *group(void)
 {
+	struct arena a = ARENA_INIT;
+	struct gang want = gang_of(kind_job(f.job), NULL, &a);
+	bool made;
+
 	buf_clear(&f.text);
-	if (!kind_group(f.job, &f.text, &f.e))
+	made = kind_group(f.job, &want, &f.text, &f.e);
+	arena_release(&a);
+	if (!made)
 		fail_msg("%s", err_msg(&f.e));
 	return fixture_parse(&f);
 }
 
 static const char *patch(const struct group *have)
 {
+	struct arena a = ARENA_INIT;
+	struct gang want = gang_of(kind_job(f.job), NULL, &a);
+
 	buf_clear(&f.text);
-	assert_true(kind_group_patch(f.job, have, &f.text, &f.e));
+	assert_true(kind_group_patch(f.job, have, &want, &f.text, &f.e));
+	arena_release(&a);
 	fixture_parse(&f);
 	return f.text.p;
 }

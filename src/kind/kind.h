@@ -74,13 +74,16 @@ const struct job *kind_job(const struct kind_job *kj);
 
 /* The pod and the service of one replica as JSON, appended to OUT. RESTARTS is what the role's
    replicas are told of their restarts. */
-bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generation, int32_t restarts,
-	      struct buf *out, struct err *e);
+bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generation, int32_t restarts, struct buf *out,
+              struct err *e);
 bool kind_service(struct kind_job *kj, size_t role, int32_t index, struct buf *out, struct err *e);
 
-/* With kinds_set_gang(): the job's PodGroup as JSON, and the merge patch that makes HAVE so, appended to OUT. */
-bool kind_group(struct kind_job *kj, struct buf *out, struct err *e);
-bool kind_group_patch(struct kind_job *kj, const struct group *have, struct buf *out, struct err *e);
+/* With kinds_set_gang(): the job's PodGroup as JSON, which says WANT, and the merge patch that makes HAVE so, appended
+   to OUT. */
+struct gang;
+bool kind_group(struct kind_job *kj, const struct gang *want, struct buf *out, struct err *e);
+bool kind_group_patch(struct kind_job *kj, const struct group *have, const struct gang *want, struct buf *out,
+                      struct err *e);
 /* Its name; lives as long as the job. */
 struct str kind_group_name(struct kind_job *kj);
 

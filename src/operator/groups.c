@@ -13,11 +13,14 @@ static bool says(struct str message, const char *what)
 bool groups_write(struct op *op, struct cached_job *job, const struct action *a)
 {
 	bool make = a->type == ACT_CREATE_GROUP;
-	struct pending p = { .purpose = FOR_GROUP, .job = job, .resource = RES_GROUP, .ns = job->meta.ns };
+	struct pending p = {
+		.purpose = FOR_GROUP, .job = job, .resource = RES_GROUP, .ns = job->meta.ns, .wish = a->wish
+	};
 	struct err e = ERR_INIT;
 
 	buf_clear(&op->body);
-	if (!(make ? kind_group(job->parsed, &op->body, &e) : kind_group_patch(job->parsed, a->group, &op->body, &e))) {
+	if (!(make ? kind_group(job->parsed, a->gang, &op->body, &e)
+	           : kind_group_patch(job->parsed, a->group, a->gang, &op->body, &e))) {
 		creates_unbuildable(op, job, false, &e);
 		return false;
 	}
@@ -84,10 +87,8 @@ static void made(struct op *op, const struct pending *p, const struct outcome *o
 
 	job->created = true;
 	cache_answer(&op->cache, &o->object, requests_serial(o->id));
-	/* The job is as it was when this was sent: nobody reads it again before the answer. */
-	if (p->verb == VERB_PATCH && !job->gone && job->parsed)
-		job->group_kept =
-			plan_group_differs(op->config.plan.gang, kind_job(job->parsed), o->object.group, &op->arena);
+	if (p->verb == VERB_PATCH)
+		job->group_kept = plan_group_kept(p->wish, o->object.group);
 }
 
 /* What a queue or a webhook does not take today it may take tomorrow: a job does not fail for its PodGroup. */

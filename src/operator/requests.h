@@ -30,6 +30,7 @@ struct pending {
 	int32_t index;
 	int64_t generation;
 	bool force;
+	uint64_t wish; /* FOR_GROUP: the action's */
 };
 
 struct requests {

@@ -5,6 +5,8 @@
 #include "job/gang.h"
 #include "plan/world.h"
 
+#include <inttypes.h>
+
 static bool is_on(const struct world *w)
 {
 	return w->in->config->gang != GANG_NONE;
@@ -25,35 +27,42 @@ static void put_needs(struct buf *b, const struct needs *n)
 	buf_putc(b, '\n');
 }
 
-/* Of what is wanted and what stands there. */
-static uint64_t fingerprint(const struct job *job, const struct gang *want, const struct group *have)
+/* Of all that we say of a group. */
+static uint64_t wish_of(const struct job *job, const struct gang *want)
 {
 	const struct scheduling *s = &job->scheduling;
 	struct buf b = BUF_INIT(1 << 20);
 	uint64_t hash;
 
-	buf_printf(&b, "%d %d %d %d\n%.*s\n%.*s\n%.*s\n%.*s\n", want->members, have->min_member, s->timeout,
-	           have->timeout, STR_F(s->queue), STR_F(have->queue), STR_F(s->priority_class),
-	           STR_F(have->priority_class));
+	buf_printf(&b, "%d %d\n%.*s\n%.*s\n", want->members, s->timeout, STR_F(s->queue), STR_F(s->priority_class));
 	put_needs(&b, &want->needs);
+	hash = str_hash(buf_str(&b));
+	buf_release(&b);
+	return hash;
+}
+
+uint64_t plan_group_kept(uint64_t wish, const struct group *have)
+{
+	struct buf b = BUF_INIT(1 << 20);
+	uint64_t hash;
+
+	buf_printf(&b, "%" PRIx64 " %d %d\n%.*s\n%.*s\n", wish, have->min_member, have->timeout, STR_F(have->queue),
+	           STR_F(have->priority_class));
 	put_needs(&b, &have->needs);
 	hash = str_hash(buf_str(&b));
 	buf_release(&b);
 	return hash;
 }
 
-uint64_t plan_group_differs(enum gang_kind kind, const struct job *job, const struct group *have, struct arena *a)
+static bool differs(enum gang_kind kind, const struct job *job, const struct gang *want, const struct group *have)
 {
 	const struct scheduling *s = &job->scheduling;
-	struct gang want = gang_of(job, a);
-	bool differs = want.members != have->min_member || !needs_eq(&want.needs, &have->needs);
 
+	if (want->members != have->min_member || !needs_eq(&want->needs, &have->needs))
+		return true;
 	if (kind == GANG_VOLCANO)
-		differs = differs || said_differs(s->queue, have->queue) ||
-		          said_differs(s->priority_class, have->priority_class);
-	else
-		differs = differs || (s->timeout >= 0 && s->timeout != have->timeout);
-	return differs ? fingerprint(job, &want, have) : 0;
+		return said_differs(s->queue, have->queue) || said_differs(s->priority_class, have->priority_class);
+	return s->timeout >= 0 && s->timeout != have->timeout;
 }
 
 struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message, struct arena *a)
@@ -78,13 +87,42 @@ static bool waits_for_queue(const struct world *w)
 	return w->in->config->gang == GANG_VOLCANO && (!g->phase.n || str_eqc(g->phase, "Pending"));
 }
 
-static bool lacks_pods(const struct world *w)
+/* Does a replica that counts stand so? */
+static bool any_is(const struct world *w, enum verdict verdict)
 {
 	for (size_t r = 0; r < w->job->n_roles; r++)
 		for (int32_t i = 0; i < w->job->roles[r].count && !w->job->roles[r].aux; i++)
-			if (w->roles[r].replicas[i].verdict == V_ABSENT)
+			if (w->roles[r].replicas[i].verdict == verdict)
 				return true;
 	return false;
+}
+
+/* Of each role, how many are still to run. */
+static const int32_t *count_left(const struct world *w)
+{
+	int32_t *left = arena_array(w->a, int32_t, w->job->n_roles);
+
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		for (int32_t i = 0; i < w->job->roles[r].count && !w->job->roles[r].aux; i++) {
+			enum verdict v = w->roles[r].replicas[i].verdict;
+
+			left[r] += v != V_COMPLETED && v != V_GIVEN_UP;
+		}
+	return left;
+}
+
+/* Pods that have ended are not made again, and a scheduler that waited for them would wait for ever. That they have is
+   no reason to write the group while nobody waits for a place. */
+static struct gang *wanted(const struct world *w)
+{
+	const struct group *g = w->in->group;
+	struct gang *want = arena_new(w->a, struct gang);
+
+	*want = gang_of(w->job, count_left(w), w->a);
+	if (g && (any_is(w, V_COMPLETED) || any_is(w, V_GIVEN_UP)) && !any_is(w, V_ABSENT) && !any_is(w, V_PENDING) &&
+	    g->min_member >= want->members && g->min_member <= gang_of(w->job, NULL, w->a).members)
+		*want = (struct gang){ g->min_member, g->needs };
+	return want;
 }
 
 static bool going(const struct group *g)
@@ -92,34 +130,38 @@ static bool going(const struct group *g)
 	return g->meta.deleted != 0;
 }
 
-static void write_group(struct world *w, enum action_type type)
+static void write_group(struct world *w, enum action_type type, const struct gang *want)
 {
 	msec until = refusal_until(&w->in->refusal);
+	struct action *act;
 
-	if (w->now >= until)
-		world_act(w, type)->group = w->in->group;
-	else
+	if (w->now < until) {
 		world_wake(w, until);
+		return;
+	}
+	act = world_act(w, type);
+	act->group = w->in->group;
+	act->gang = want;
+	act->wish = wish_of(w->job, want);
 }
 
 void gang_keep(struct world *w)
 {
 	const struct group *g = w->in->group;
-	uint64_t differs;
+	const struct gang *want;
 
-	if (!is_on(w) || (!g && !lacks_pods(w)))
+	if (!is_on(w) || (!g && !any_is(w, V_ABSENT)))
 		return;
 	w->gang_held = w->in->groups_trouble.n || !g || going(g) || waits_for_queue(w);
 	if (w->in->groups_trouble.n || (g && going(g)))
 		return;
-	if (!g) {
-		write_group(w, ACT_CREATE_GROUP);
-		return;
-	}
-	differs = plan_group_differs(w->in->config->gang, w->job, g, w->a);
+	want = wanted(w);
+	if (!g)
+		write_group(w, ACT_CREATE_GROUP, want);
 	/* What the server made of it when we wrote just that is what it wants. */
-	if (differs && differs != w->in->group_kept)
-		write_group(w, ACT_PATCH_GROUP);
+	else if (differs(w->in->config->gang, w->job, want, g) &&
+	         plan_group_kept(wish_of(w->job, want), g) != w->in->group_kept)
+		write_group(w, ACT_PATCH_GROUP, want);
 }
 
 void gang_drop(struct world *w)

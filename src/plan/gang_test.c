@@ -182,8 +182,7 @@ static void test_server_knows_better(void **state)
 	next_plan(t);
 	assert_int_equal(t_actions(t, ACT_PATCH_GROUP), 1);
 	assert_ptr_equal(t->plan.actions[0].group, &t->group);
-	t->group_kept = plan_group_differs(GANG_PLUGINS, &t->job, &t->group, &t->a);
-	assert_true(t->group_kept != 0);
+	t->group_kept = plan_group_kept(t->plan.actions[0].wish, &t->group);
 	next_plan(t);
 	assert_int_equal(t_actions(t, ACT_PATCH_GROUP), 0);
 	/* Until it is another group, or another wish. */
@@ -353,6 +352,79 @@ static void test_restart(void **state)
 	assert_int_equal(t->groups_patched, 0);
 }
 
+/* Two workers that start again one by one run in a gang. */
+static void run_pod_by_pod(struct t *t)
+{
+	t->job.roles[0].restart = (struct restart){ .policy = RESTART_ALWAYS, .scope = SCOPE_POD, .limit = 6 };
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	assert_int_equal(t->group.min_member, 2);
+}
+
+/* Who has completed is not made again: the gang is those that are left, or they would wait for it for ever. */
+static void test_completed(void **state)
+{
+	struct t *t = *state;
+
+	run_pod_by_pod(t);
+	t_exit(t, "worker", 0, 0);
+	t_settle(t);
+	/* Nobody waits for a place, so nothing is written. */
+	assert_int_equal(t->groups_patched, 0);
+	for (int i = 0; i < 2; i++) {
+		t_exit(t, "worker", 1, 1);
+		t_settle(t);
+		t_pass(t, MINUTES(10));
+		t_settle(t);
+		assert_int_equal(t->created, 3 + i);
+		assert_int_equal(t->groups_patched, 1);
+		assert_int_equal(t->group.min_member, 1);
+		assert_int_equal(needs_get(&t->group.needs, STR("cpu")).whole, 1);
+		t_run(t);
+		t_settle(t);
+	}
+	/* Somebody else's edit is put right, to what is left of it. */
+	t->group.min_member = 5;
+	t_settle(t);
+	assert_int_equal(t->groups_patched, 2);
+	assert_int_equal(t->group.min_member, 1);
+}
+
+/* The last pod that it would have started with completes while it waits for a place. */
+static void test_completed_while_pending(void **state)
+{
+	struct t *t = *state;
+
+	run_pod_by_pod(t);
+	t_exit(t, "worker", 1, 1);
+	t_settle(t);
+	assert_int_equal(t->created, 3);
+	assert_int_equal(t->groups_patched, 0);
+	t_exit(t, "worker", 0, 0);
+	t_settle(t);
+	assert_int_equal(t->groups_patched, 1);
+	assert_int_equal(t->group.min_member, 1);
+}
+
+static void test_completed_then_suspended(void **state)
+{
+	struct t *t = *state;
+
+	run_pod_by_pod(t);
+	t_exit(t, "worker", 0, 0);
+	t_settle(t);
+	t->job.suspend = true;
+	t_settle(t);
+	assert_false(t->has_group);
+	t->job.suspend = false;
+	t_settle(t);
+	assert_int_equal(t->groups_created, 2);
+	assert_int_equal(t->created, 3);
+	assert_int_equal(t->group.min_member, 1);
+	assert_int_equal(t->groups_patched, 0);
+}
+
 #define GANG_TEST(name, with) cmocka_unit_test_setup_teardown(name, with, teardown)
 
 int main(void)
@@ -374,6 +446,9 @@ int main(void)
 		GANG_TEST(test_refused, plugins),
 		GANG_TEST(test_going, plugins),
 		GANG_TEST(test_restart, volcano),
+		GANG_TEST(test_completed, plugins),
+		GANG_TEST(test_completed_while_pending, plugins),
+		GANG_TEST(test_completed_then_suspended, plugins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ struct plan_input {
 	const struct service *const *services;
 	size_t n_services;
 	const struct group *group; /* the job's PodGroup; NULL: there is none */
-	uint64_t group_kept;       /* what plan_group_differs() said after our last write of it; 0: nothing */
+	uint64_t group_kept;       /* plan_group_kept() of the answer to our last write of it; 0: none */
 	struct str groups_trouble; /* why there can be no PodGroups; empty: there can */
 	const struct fleet *fleet; /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
@@ -88,6 +88,8 @@ struct action {
 	int64_t generation;        /* CREATE_POD */
 	const struct meta *target; /* DELETE: name and UID of what goes */
 	const struct group *group; /* PATCH_GROUP: as it stands there */
+	const struct gang *gang;   /* CREATE_GROUP, PATCH_GROUP: what it shall say */
+	uint64_t wish;             /* … for plan_group_kept() */
 	bool force;                /* DELETE_POD: grace period 0 */
 	struct str node;           /* GET_NODE */
 };
@@ -103,9 +105,9 @@ struct plan {
 /* Plans one job. Everything in the result lives in A or in the input. */
 struct plan plan_job(const struct plan_input *in, struct arena *a);
 
-/* Is the job's PodGroup other than the job wants it? 0: no. Otherwise it is a fingerprint of both sides: if the server
-   answers our write with a group of which this says something again, it shall be kept as the server has it. */
-uint64_t plan_group_differs(enum gang_kind kind, const struct job *job, const struct group *have, struct arena *a);
+/* The server has answered the write of a PodGroup (the action's WISH) with this: if it is something else, it shall be
+   kept as the server has it. A fingerprint of both. */
+uint64_t plan_group_kept(uint64_t wish, const struct group *have);
 /* In words: the server knows no PodGroups (404), or does not let us use them, and says MESSAGE. */
 struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message, struct arena *a);
 

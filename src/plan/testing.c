@@ -211,8 +211,6 @@ static void sweep_services(struct t *t)
 
 static void write_group(struct t *t, const struct action *act)
 {
-	struct gang want = gang_of(&t->job, &t->a);
-
 	if (act->type == ACT_CREATE_GROUP) {
 		assert_false(t->has_group);
 		t->has_group = true;
@@ -223,8 +221,8 @@ static void write_group(struct t *t, const struct action *act)
 		assert_ptr_equal(act->group, &t->group);
 		t->groups_patched++;
 	}
-	t->group.min_member = want.members;
-	t->group.needs = want.needs;
+	t->group.min_member = act->gang->members;
+	t->group.needs = act->gang->needs;
 	if (t->job.scheduling.queue.n)
 		t->group.queue = t->job.scheduling.queue;
 	if (t->job.scheduling.timeout >= 0)

@@ -71,7 +71,7 @@ void check_patch(struct sim *s, const struct sim_request *r)
 	/* A patch of labels alone is no write of what it says. */
 	if (!v || !known || !memmem(r->r.body.p, r->r.body.n, "\"spec\"", 6))
 		return;
-	if (!plan_group_differs(s->gang, kind_job(v->spec), known->object.group, s->arena))
+	if (groups_says_nothing(s, r, known->object.group))
 		sim_broken(s, INV_GANG, "PodGroup %.*s is written though it is as %.*s wants it", STR_F(r->r.name),
 		           STR_F(job->name));
 }
@@ -118,13 +118,8 @@ void check_create(struct sim *s, const struct sim_request *r)
 
 void check_delete(struct sim *s, const struct sim_request *r)
 {
-	struct sim_group *g = r->r.resource == RES_GROUP ? map_get(&s->groups, r->r.name) : NULL;
-
 	if (!r->r.uid.n)
 		sim_broken(s, INV_UID, "%.*s is deleted whoever it is", STR_F(r->r.name));
-	/* Pods that are made after this need another one. */
-	if (g && g->job)
-		g->job->group_known[r->slot] = NULL;
 }
 
 void check_touch(struct sim *s, const struct sim_request *r, bool foreign)

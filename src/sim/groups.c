@@ -132,6 +132,24 @@ int groups_patch(struct sim *s, struct sim_request *r)
 	return HTTP_OK;
 }
 
+static bool is_said(struct str said, struct str have)
+{
+	return !said.n || str_eq(said, have);
+}
+
+bool groups_says_nothing(struct sim *s, const struct sim_request *r, const struct group *have)
+{
+	yyjson_val *spec = json_get(parse(s, r->r.body), "spec");
+	struct needs needs = needs_of_list(json_get(spec, "minResources"), s->arena);
+	int64_t members = 0, timeout = have->timeout;
+
+	json_int(json_get(spec, "minMember"), &members);
+	json_int(json_get(spec, "scheduleTimeoutSeconds"), &timeout);
+	return members == have->min_member && timeout == have->timeout && needs_eq(&needs, &have->needs) &&
+	       is_said(json_str(json_get(spec, "queue")), have->queue) &&
+	       is_said(json_str(json_get(spec, "priorityClassName")), have->priority_class);
+}
+
 int groups_get(struct sim *s, struct sim_request *r)
 {
 	struct sim_group *g = map_get(&s->groups, r->r.name);
@@ -149,6 +167,9 @@ int groups_delete(struct sim *s, struct sim_request *r)
 	if (r->r.uid.n && !str_eq(r->r.uid, g->now.meta.uid))
 		return HTTP_CONFLICT;
 	check_touch(s, r, g->foreign);
+	/* Pods that are made after this need another one. */
+	if (g->job)
+		g->job->group_known[r->slot] = NULL;
 	groups_remove(s, g);
 	return HTTP_OK;
 }
@@ -164,6 +185,25 @@ int groups_refuse(struct sim *s, const struct sim_job *job, const struct sim_req
 	o->reason = STR("BadRequest");
 	o->message = STR("admission webhook denied the request: as the podgroup phase is Pending");
 	return HTTP_BAD_REQUEST;
+}
+
+/* Is it of the gang, and has not ended? */
+static bool is_member(const struct sim_job *job, const struct sim_pod *p)
+{
+	const struct role *role = job_role(kind_job(job->spec), p->now.role);
+
+	return p->stage < STAGE_ENDED && role && !role->aux;
+}
+
+bool groups_admit(const struct sim *s, const struct sim_pod *p)
+{
+	int32_t members = 0;
+
+	if (s->gang != GANG_PLUGINS || !p->job || !p->job->group || !is_member(p->job, p))
+		return true;
+	for (const struct sim_pod *q = p->job->pods; q; q = q->next)
+		members += is_member(p->job, q);
+	return members >= p->job->group->now.min_member;
 }
 
 /* Volcano looks at it: first it is seen, then let into the queue; one without pods may be sent back. */

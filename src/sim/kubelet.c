@@ -61,7 +61,7 @@ static void schedule(struct sim *s, struct sim_pod *p)
 {
 	size_t from = scripted(p) ? 0 : rng_below(&s->rng, SIM_NODES), among = scripted(p) ? SIM_STABLE : SIM_NODES;
 
-	for (size_t i = 0; i < among; i++) {
+	for (size_t i = 0; i < among && groups_admit(s, p); i++) {
 		struct sim_node *n = &s->nodes[(from + i) % among];
 
 		if (!n->exists || !n->now.ready || n->now.out_of_service)

@@ -109,11 +109,11 @@ struct sim_job {
 	struct sim_service *services;
 	struct sim_group *group;
 	struct version *group_known[LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
-	int32_t failures;      /* pods that ended in a way that may be counted */
-	bool flaky_done;       /* the flaky replica has ended well */
-	bool refuse;           /* the server takes none of its pods: 422 */
-	msec status_refused;   /* … nor its status until then */
-	struct kind_job *spec; /* as the kinds read it; of this generation */
+	int32_t failures;                   /* pods that ended in a way that may be counted */
+	bool flaky_done;                    /* the flaky replica has ended well */
+	bool refuse;                        /* the server takes none of its pods: 422 */
+	msec status_refused;                /* … nor its status until then */
+	struct kind_job *spec;              /* as the kinds read it; of this generation */
 	struct sim_job *next;
 };
 
@@ -365,6 +365,10 @@ int groups_patch(struct sim *s, struct sim_request *r);
 int groups_get(struct sim *s, struct sim_request *r);
 int groups_delete(struct sim *s, struct sim_request *r);
 int groups_refuse(struct sim *s, const struct sim_job *job, const struct sim_request *r, struct outcome *o);
+/* Would the patch leave HAVE as it is? */
+bool groups_says_nothing(struct sim *s, const struct sim_request *r, const struct group *have);
+/* Does the gang scheduler give the pod a place? */
+bool groups_admit(const struct sim *s, const struct sim_pod *p);
 void groups_remove(struct sim *s, struct sim_group *g);
 void groups_timer(struct sim *s, struct sim_group *g);
 void groups_meddle(struct sim *s);
