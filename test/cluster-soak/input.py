@@ -10,7 +10,7 @@ from soak import (OURS, PLURALS, Operator, api, check, ends, eventually, finish,
                   phase, record, say, tf_job)
 
 WRONG = [None, True, -1, 10**12, 1.5, "", "x", "\u0000", "é" * 300, [], {}, [None], [[]], {"x": None}, {"": {}}]
-# What only the API server looks at, when a pod is made of it, and the name that it has there.
+# What only the API server looks at, when a pod is made of it (but for a TensorBoard's), and the name that it has there.
 THEIRS = {"annotations": "metadata.annotations", "volumes": "spec.volumes", "volumeMounts": "containers.volumeMounts"}
 
 
@@ -77,6 +77,9 @@ def spelt(place):
 def does(place, wrong):
     """Is that value no mistake there?"""
     return wrong is None or (
+        type(wrong) in (int, float) and wrong > 0 if "minResources" in place[:-1] else
+        # An empty list and an empty object are one and the same to Lua.
+        wrong in ([], {}) if place[0] == "tensorboard" and place[-1] in THEIRS else
         isinstance(wrong, str) if "annotations" in place[:-1] else
         isinstance(wrong, str) and wrong != "" if place[-1] == "image" else
         isinstance(wrong, dict) if place[-1] == "metadata" else
@@ -93,7 +96,9 @@ def told(job, ns, place, wrong):
     r = status.get("dlOperator") or {}
     if not r.get("reason"):
         return None
-    field = next((name for k, name in THEIRS.items() if k in place), spelt(place))
+    field = spelt(place)
+    if place[0] != "tensorboard":
+        field = next((name for k, name in THEIRS.items() if k in place), field)
     if r["phase"] in ("Invalid", "Failed") and field in r["reason"]:
         return any(field in (c.get("message") or "") for c in status.get("conditions") or []) or None
     return None if not does(place, wrong) else "it is no mistake"
