@@ -3,12 +3,7 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-enum { HTTP_BAD_REQUEST = 400, HTTP_FORBIDDEN = 403, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_ERROR = 500 };
-
-static bool says(struct str message, const char *what)
-{
-	return message.n && memmem(message.p, message.n, what, strlen(what));
-}
+enum { HTTP_FORBIDDEN = 403, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_ERROR = 500 };
 
 bool groups_write(struct op *op, struct cached_job *job, const struct action *a)
 {
@@ -75,12 +70,6 @@ void groups_listed(struct op *op)
 	look_at_all(op);
 }
 
-bool groups_too_early(const struct op *op, const struct pending *p, const struct outcome *o)
-{
-	return op->config.plan.gang == GANG_VOLCANO && p->resource == RES_POD && o->code == HTTP_BAD_REQUEST &&
-	       says(o->message, "podgroup");
-}
-
 static void made(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	struct cached_job *job = p->job;
@@ -91,20 +80,14 @@ static void made(struct op *op, const struct pending *p, const struct outcome *o
 		job->group_kept = plan_group_kept(p->wish, o->object.group);
 }
 
-/* What a queue or a webhook does not take today it may take tomorrow: a job does not fail for its PodGroup. */
 static void refused(struct op *op, const struct pending *p, const struct outcome *o)
 {
-	bool quota = o->code == HTTP_FORBIDDEN && says(o->message, "quota");
+	enum refusal_kind kind = plan_group_refusal(o->code, o->reason, o->message);
 
-	struct str message = o->message;
-
-	/* The watch will say so for everybody, if it stays so. */
-	if (o->code == HTTP_NOT_FOUND && !says(message, "namespace"))
-		message = plan_groups_trouble(op->config.plan.gang, o->code, message, &op->arena);
-	if (plan_refusal(o->code, o->reason) == REFUSED_NOT || o->retry_after)
+	if (kind == REFUSED_NOT || o->retry_after)
 		outcome_failed(p->job, o);
 	else
-		outcome_refused(op, p, quota ? REFUSED_QUOTA : REFUSED_SERVER, message);
+		outcome_refused(op, p, kind, plan_group_refused(op->config.plan.gang, o->code, o->message, &op->arena));
 }
 
 void groups_answered(struct op *op, const struct pending *p, const struct outcome *o)

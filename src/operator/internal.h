@@ -63,8 +63,6 @@ void creates_drop(struct op *op, struct cached_job *job);
 bool groups_write(struct op *op, struct cached_job *job, const struct action *a);
 /* The answer to that. */
 void groups_answered(struct op *op, const struct pending *p, const struct outcome *o);
-/* Was this pod refused because Volcano has not let its PodGroup into the queue yet? */
-bool groups_too_early(const struct op *op, const struct pending *p, const struct outcome *o);
 /* They can be listed. */
 void groups_listed(struct op *op);
 

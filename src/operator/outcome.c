@@ -76,7 +76,7 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 
 static void create_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
-	enum refusal_kind kind;
+	enum refusal_kind kind = plan_refusal(o->code, o->reason);
 
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
@@ -97,7 +97,8 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		send_get_child(op, &ask);
 		return;
 	}
-	kind = groups_too_early(op, p, o) ? REFUSED_SERVER : plan_refusal(o->code, o->reason);
+	if (p->resource == RES_POD && plan_too_early(op->config.plan.gang, o->code, o->message))
+		kind = REFUSED_SERVER;
 	if (kind == REFUSED_NOT || o->retry_after)
 		outcome_failed(p->job, o);
 	if (kind != REFUSED_NOT)

@@ -304,6 +304,37 @@ static void test_refused(void **state)
 	assert_int_equal(t_actions(t, ACT_CREATE_GROUP), 1);
 }
 
+static void test_refusals(void **state)
+{
+	static const struct {
+		int code;
+		enum refusal_kind kind;
+		const char *message;
+	} groups[] = {
+		{ 403, REFUSED_QUOTA, "exceeded quota: groups" },
+		{ 403, REFUSED_SERVER, "queue is closed" },
+		{ 400, REFUSED_SERVER, "queue is closed" },
+		{ 422, REFUSED_SERVER, "spec.minMember: quota" },
+		{ 404, REFUSED_SERVER, "namespaces \"x\" not found" },
+		{ 503, REFUSED_SERVER, "" },
+		{ 401, REFUSED_NOT, "" },
+	};
+	struct t *t = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+		struct str message = str_c(groups[i].message);
+
+		assert_int_equal(plan_group_refusal(groups[i].code, STR_NONE, message), groups[i].kind);
+		assert_true(str_eq(plan_group_refused(GANG_PLUGINS, groups[i].code, message, &t->a), message));
+	}
+	assert_contains(str_text(plan_group_refused(GANG_PLUGINS, 404, STR("404 page not found"), &t->a)),
+	                "the cluster knows no PodGroup");
+	assert_true(plan_too_early(GANG_VOLCANO, 400, STR("as the podgroup phase is Pending")));
+	assert_false(plan_too_early(GANG_PLUGINS, 400, STR("as the podgroup phase is Pending")));
+	assert_false(plan_too_early(GANG_VOLCANO, 422, STR("as the podgroup phase is Pending")));
+	assert_false(plan_too_early(GANG_VOLCANO, 400, STR("no such image")));
+}
+
 /* One that is on its way out is waited for; its name is taken until then. */
 static void test_going(void **state)
 {
@@ -444,6 +475,7 @@ int main(void)
 		GANG_TEST(test_later, plugins),
 		GANG_TEST(test_trouble, plugins),
 		GANG_TEST(test_refused, plugins),
+		GANG_TEST(test_refusals, plugins),
 		GANG_TEST(test_going, plugins),
 		GANG_TEST(test_restart, volcano),
 		GANG_TEST(test_completed, plugins),

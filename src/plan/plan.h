@@ -119,5 +119,13 @@ struct str plan_taken(const char *noun, const struct meta *found, struct arena *
 
 /* How the answer to a create is taken: HTTP's code and Kubernetes' reason. REFUSED_NOT: not a refusal. */
 enum refusal_kind plan_refusal(int code, struct str reason);
+/* Was a pod refused because Volcano has not let its PodGroup into the queue yet? Then it is for the server to change.
+ */
+bool plan_too_early(enum gang_kind gang, int code, struct str message);
+/* The same as plan_refusal() for the write of a PodGroup, never INVALID: what a queue or a webhook does not take today
+   it may take tomorrow, and a job does not fail for its PodGroup. */
+enum refusal_kind plan_group_refusal(int code, struct str reason, struct str message);
+/* … in words: MESSAGE, or what it means that there are no PodGroups, in A. */
+struct str plan_group_refused(enum gang_kind gang, int code, struct str message, struct arena *a);
 
 #endif

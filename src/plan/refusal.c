@@ -16,6 +16,29 @@ enum refusal_kind plan_refusal(int code, struct str reason)
 	return REFUSED_NOT;
 }
 
+static bool says(struct str message, const char *what)
+{
+	return message.n && memmem(message.p, message.n, what, strlen(what));
+}
+
+bool plan_too_early(enum gang_kind gang, int code, struct str message)
+{
+	return gang == GANG_VOLCANO && code == 400 && says(message, "podgroup");
+}
+
+enum refusal_kind plan_group_refusal(int code, struct str reason, struct str message)
+{
+	if (plan_refusal(code, reason) == REFUSED_NOT)
+		return REFUSED_NOT;
+	return code == 403 && says(message, "quota") ? REFUSED_QUOTA : REFUSED_SERVER;
+}
+
+struct str plan_group_refused(enum gang_kind gang, int code, struct str message, struct arena *a)
+{
+	/* The list will say so for everybody, if it stays so. */
+	return code == 404 && !says(message, "namespace") ? plan_groups_trouble(gang, code, message, a) : message;
+}
+
 enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct str found_job_uid)
 {
 	if (!str_eq(found->owner_uid, job_uid))
