@@ -1,5 +1,6 @@
 #include "cli/archive.h"
 
+#include "cli/archive_end.h"
 #include "cli/archive_source.h"
 #include "cli/follow.h"
 #include "cli/view.h"
@@ -10,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const msec linger = SECONDS(60);      /* after the end of the job, for pods that still end */
-static const msec settle = SECONDS(1);       /* … for pods that are told of later than the job */
 static const msec prune_every = SECONDS(60); /* or when a sixteenth of the limit was written */
 
 struct archive {
@@ -230,7 +229,7 @@ static bool is_over(void *cookie)
 	if (follow_refused(a->pods, &message) || (a->object && follow_refused(a->object, &message)))
 		return true;
 	if (a->ended)
-		wake = a->ended_at + (left ? linger : settle);
+		wake = archive_end_at(a->ended_at, a->sources.written_at, left);
 	loop_timer_set(a->timer, MAX(wake, now + 1) - now);
 	return a->ended && a->listed && now >= wake;
 }
@@ -306,6 +305,18 @@ static void refusal(struct archive *a)
 	}
 }
 
+/* What is missing, of those who wait for the end. */
+static enum exit_code shortfall(const struct archive *a)
+{
+	size_t left = sources_left(&a->sources);
+
+	if (a->o->follow && a->job && left)
+		return cli_fail(a->session->cli, CLI_FAILED,
+		                "%zu more are not whole: their containers still run, or nothing came for a minute",
+		                left);
+	return a->sources.some_failed && !a->o->follow ? CLI_FAILED : CLI_WELL;
+}
+
 static void archive_release(struct archive *a)
 {
 	follow_free(a->pods);
@@ -340,10 +351,10 @@ enum exit_code archive_logs(struct session *s, const struct job_found *f, const 
 	}
 	refusal(&a);
 	status = a.sources.status;
-	if (status == CLI_WELL && a.sources.some_failed && !o->follow)
-		status = CLI_FAILED;
 	if (status == CLI_WELL && !(o->follow && !f))
 		printf("%zu logs kept in %s\n", a.sources.n_kept, o->dir);
+	if (status == CLI_WELL)
+		status = shortfall(&a);
 	archive_release(&a);
 	return status;
 }

@@ -141,6 +141,9 @@ void source_told(struct source *s, bool running, int64_t restarts)
 	s->told_at = now(s);
 	s->running = running;
 	s->restarts = restarts;
+	/* What comes is of its run before; that of the next is read after it. */
+	if (again)
+		s->to_the_end = false;
 	if (s->state == SOURCE_DONE && again)
 		set_state(s, SOURCE_WAITS);
 	/* Its pod may be removed at any moment. */
@@ -164,9 +167,13 @@ static bool on_log(void *cookie, struct str piece)
 	uint64_t before = s->file.size;
 
 	s->got = true;
+	s->all->some_read = true;
 	if (!archive_file_put(&s->file, piece, &e))
 		tell_unwritten(s, &e);
 	s->all->written += s->file.size - before;
+	/* One that runs may write for ever. */
+	if (s->file.size > before && !s->running)
+		s->all->written_at = now(s);
 	remote_wake(&s->all->session->remote);
 	return !s->unwritten;
 }
@@ -186,6 +193,22 @@ static void read_well(struct source *s)
 	}
 }
 
+/* The account may not, or one log may not be read: a role that is being changed, a webhook that is away. */
+static void on_refusal(struct source *s, const struct outcome *o)
+{
+	struct archive_sources *all = s->all;
+
+	if (!all->some_read) {
+		all->status = remote_refused(&all->session->remote, "read logs", o->code, o->message);
+		sleep_for(s, retry_most);
+		return;
+	}
+	if (!s->refused)
+		tell(s, "its log may not be read", o->message);
+	s->refused = true;
+	try_again(s, o->message);
+}
+
 static void on_log_end(void *cookie, const struct outcome *o, msec took)
 {
 	struct source *s = cookie;
@@ -194,6 +217,10 @@ static void on_log_end(void *cookie, const struct outcome *o, msec took)
 	struct err e = ERR_INIT;
 
 	s->stream = NULL;
+	if (o->code >= 200 && o->code < 300) {
+		all->some_read = true;
+		s->refused = false;
+	}
 	/* One that lasted is none that failed, though it may have had nothing to say. */
 	if (took > retry_most)
 		s->delay = 0;
@@ -206,13 +233,12 @@ static void on_log_end(void *cookie, const struct outcome *o, msec took)
 	if (whole) {
 		read_well(s);
 	} else if (o->code == 401 || o->code == 403) {
-		all->status = remote_refused(&all->session->remote, "read logs", o->code, o->message);
-		sleep_for(s, retry_most);
-	} else if (o->code == 404) {
-		done(s);
-	} else if (o->code >= 400 && o->code < 500 && o->code != 429 && (s->to_the_end || !all->o->follow)) {
+		on_refusal(s, o);
+	} else if (o->code >= 400 && o->code < 500 && o->code != 404 && o->code != 429 &&
+	           (s->to_the_end || !all->o->follow)) {
 		give_up(s, "there is no log", o->message);
 	} else {
+		/* 404, too: a node says so for a moment, and whether the pod is gone is asked before the next try. */
 		try_again(s, o->message);
 	}
 }

@@ -25,7 +25,9 @@ struct archive_sources {
 	size_t n_kept;         /* logs that are there to their end, or (without `follow`) as far as they go */
 	uint64_t written;      /* bytes */
 	enum exit_code status; /* not well: the server lets nobody read */
+	bool some_read;        /* one log at least could be */
 	bool some_failed;
+	msec written_at; /* last, of a container that has ended; 0: never */
 };
 
 struct source {
@@ -43,6 +45,7 @@ struct source {
 	bool to_the_end; /* the stream was opened after the container's end */
 	bool got;        /* something came of it … */
 	bool unwritten;  /* … and could not be kept */
+	bool refused;    /* it was said that its log may not be read */
 	int tries;
 	msec delay;
 	struct archive_file file;

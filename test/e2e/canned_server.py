@@ -2,8 +2,8 @@
 """An API server that answers from a file: canned_server.py PORT_FILE ANSWERS.json REQUESTS_FILE [CERTIFICATE.pem]
 
 ANSWERS.json is read anew for each request: a list of [METHOD, beginning of the path, code, body]; the first that fits
-is the answer, else it is a plain 404. A body that is a list is the items of a List; a text is sent as it is. Each
-request is a line in REQUESTS_FILE: METHOD PATH BODY. Watches never end, unless an answer says "watch=true" in its path.
+is the answer, else it is a plain 404. A body that is a list is the items of a List; a text is sent as it is; that of
+{"after": FILE, "body": BODY} when there is such a file. Each request is a line in REQUESTS_FILE: METHOD PATH BODY. Watches never end, unless an answer says "watch=true" in its path.
 """
 import http.server
 import json
@@ -11,6 +11,7 @@ import os
 import ssl
 import sys
 import threading
+import time
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -31,6 +32,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.send(404, "404 page not found\n")
 
     def send(self, code, text):
+        if isinstance(text, dict) and "after" in text:
+            while not os.path.exists(text["after"]):
+                time.sleep(0.05)
+            text = text["body"]
         if isinstance(text, list):
             text = {"kind": "List", "metadata": {"resourceVersion": "7"}, "items": text}
         data = (text if isinstance(text, str) else json.dumps(text)).encode()
