@@ -104,7 +104,7 @@ struct str quantity_write(struct quantity q, bool binary, char ret[static QUANTI
 	size_t i = 0;
 
 	if (q.milli && whole <= INT64_MAX / 1000 - 1) {
-		snprintf(ret, QUANTITY_TEXT, "%lldm", (long long)(whole * 1000 + q.milli));
+		snprintf(ret, QUANTITY_TEXT, "%lldm", (long long)whole * 1000 + q.milli);
 		return str_c(ret);
 	}
 	/* Too much for that: what is asked for is never rounded down. */
