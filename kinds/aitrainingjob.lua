@@ -31,7 +31,10 @@ local function read_role(name, r)
       restart = { policy = r.restartPolicy, scope = SCOPES[r.restartScope], limit = r.restartLimit },
       complete = r.completePolicy, fail = r.failPolicy,
     },
-    default = { restart = { policy = "Never", scope = "Job", limit = -1 }, complete = "All", fail = "Any" },
+    default = {
+      restart = { policy = "Never", scope = "Job", limit = -1, window = 0, limitByRole = true },
+      complete = "All", fail = "Any",
+    },
     fields = {
       name = "", count = "replicas", min = "minReplicas", max = "maxReplicas", ["restart.policy"] = "restartPolicy",
       ["restart.scope"] = "restartScope", ["restart.limit"] = "restartLimit",

@@ -1,6 +1,8 @@
 -- TfJob of mlkube.io: TensorFlow with MASTER, WORKER and PS replicas that find each other through
 -- TF_CONFIG. Both spellings of its fields are taken, as both were published under one version.
 
+local common = use("common")
+
 local TYPES = { "MASTER", "PS", "WORKER" }
 
 -- What a PS without a template runs: a server that is what TF_CONFIG says. Works with TensorFlow 1 and 2.
@@ -39,17 +41,14 @@ local function chief_of(spec)
   invalid(spec, "replicaSpecs", "needs a MASTER or a WORKER: without one the job would never end")
 end
 
--- Whoever is the chief: its exit code says whether it is worth another try.
-local CHIEF = { restart = { policy = "OnNodeFailWithExitCode", exitCodes = "128-255", oomPermanent = true } }
-
 local function read(spec, meta)
-  local rid = spec.RuntimeId ~= "" and spec.RuntimeId or hash(meta.uid, 4)
+  local rid = common.runtime_id(spec, meta)
   local chief, chosen = chief_of(spec)
   local roles = list()
   for _, r in ipairs(spec.replicaSpecs) do
     local name = lower(r.tfReplicaType)
     local template = r.template or name == "ps" and default_ps(spec.tfImage) or nil
-    local again = restart_policy(template) ~= "Never"
+    local restarts = common.restarts(template)
     if name == "master" and r.replicas ~= 1 then
       invalid(r, "replicas", "there is exactly one MASTER")
     end
@@ -57,7 +56,7 @@ local function read(spec, meta)
       name = name, title = r.tfReplicaType, path = at(r), count = r.replicas, service = true,
       template = template, containers = { name = "tensorflow" },
       ports = { { name = "tf-port", port = r.tfPort } },
-      default = { restart = { policy = again and "Always" or "Never" } }, chief = again and CHIEF or nil,
+      default = { restart = { policy = restarts } }, chief = restarts ~= "Never" and common.CHIEF or nil,
       fields = { name = spelt(r, "tfReplicaType"), count = "replicas", ports = spelt(r, "tfPort") },
     })
   end
@@ -84,22 +83,10 @@ local function names(job, role, index)
   return name, name
 end
 
--- TF_CONFIG up to the task, the same for all replicas: types and their hosts, sorted by type.
 local function once(job)
-  local types = {}
-  for _, role in ipairs(job.roles) do
-    if role.count > 0 then
-      local hosts = {}
-      local head = '"' .. base(job.name, role.name, job.data.rid) .. "-"
-      local tail = ":" .. role.ports[1].port .. '"'
-      for i = 1, role.count do
-        hosts[i] = head .. i - 1 .. tail
-      end
-      table.insert(types, '"' .. role.name .. '":[' .. join(hosts, ",") .. "]")
-    end
-  end
-  table.sort(types)
-  return { cluster = '{"cluster":{' .. join(types, ",") .. '},"task":{"type":"' }
+  return { cluster = common.tf_cluster(job, function(role)
+    return base(job.name, role.name, job.data.rid) .. "-", ":" .. role.ports[1].port
+  end, "") }
 end
 
 local function labels(job, role, index)
@@ -117,91 +104,33 @@ local function service(job, role, index)
   return { labels = labels(job, role, index) }
 end
 
--- The common phase as phase and state.
-local WORDS = {
-  Invalid = { "Failed", "Failed" },
-  Pending = { "Creating", "Running" },
-  Creating = { "Creating", "Running" },
-  Running = { "Running", "Running" },
-  Restarting = { "Running", "Running" },
-  Suspended = { "Creating", "Unknown" },
-  Succeeded = { "Done", "Succeeded" },
-  Failed = { "Done", "Failed" },
-  TimedOut = { "Done", "Failed" },
-  Preempted = { "Done", "Failed" },
-  NodeFailed = { "Done", "Failed" },
-}
-
-local function replica_status(r)
-  local states = {
-    Failed = r.failed, Running = r.pending + r.scheduled + r.active + r.restarting, Succeeded = r.succeeded,
-  }
-  states.Unknown = math.max(r.count - states.Failed - states.Running - states.Succeeded, 0)
-  local state = "Unknown"
-  if states.Failed > 0 then
-    state = "Failed"
-  elseif states.Running > 0 then
-    state = "Running"
-  elseif states.Succeeded > 0 and states.Succeeded >= r.count then
-    state = "Succeeded"
-  end
-  for name, n in pairs(states) do
-    if n == 0 then
-      states[name] = nil
-    end
-  end
-  return { tf_replica_type = r.title, state = state, ReplicasStates = states }
-end
-
 local function status(job, st)
-  local words = WORDS[st.phase] or { "", "Unknown" }
-  if st.phase == "Terminating" then
-    words = { "CleanUp", st.outcome and WORDS[st.outcome][2] or "Unknown" }
-  end
-  local replicas = list()
-  for _, r in ipairs(st.roles) do
-    table.insert(replicas, replica_status(r))
-  end
-  return { phase = words[1], state = words[2], reason = st.reason or "", replicaStatuses = replicas }
-end
-
--- An operator of before relabelled finished jobs as Failed when it started; their state tells the truth.
-local function adopt(job, old)
-  if old.phase == "Done" or old.phase == "Failed" then
-    return {
-      phase = old.state == "Succeeded" and "Succeeded" or "Failed",
-      reason = type(old.reason) == "string" and old.reason or nil,
-    }
-  end
+  return common.state_status(st, "tf_replica_type")
 end
 
 return {
-  group = "mlkube.io", version = "v1beta1", kind = "TfJob", plural = "tfjobs",
+  group = "mlkube.io", version = "v1beta1", kind = "TfJob", plural = "tfjobs", short = { "mlktf" },
   spec = { "object", fields = {
-    RuntimeId = { "string", max = 20, description = "part of the children's names; derived from the UID if empty" },
+    RuntimeId = common.RUNTIME_ID,
     replicaSpecs = { "array", also = { "replica_specs" }, required = true, min = 1, items = { "object", fields = {
       replicas = { "int", default = 1, min = 0, max = 100000 },
       template = { "template", description = "the pod; its container `tensorflow` counts; a PS may go without" },
       tfPort = { "int", also = { "tf_port" }, default = 2222, min = 1, max = 65535 },
       tfReplicaType = { "enum", also = { "tf_replica_type" }, values = TYPES, default = "MASTER" },
-      IsDefaultPS = { "bool", description = "written by an operator of before; not used" },
+      IsDefaultPS = { "bool", description = "written by an older operator; not used" },
     } } },
     tfImage = { "string", default = "tensorflow/tensorflow:1.3.0",
       description = "of TensorBoard and of a PS without template" },
     tensorboard = { "object", description = "the same as policy.tensorboard", fields = {
       logDir = { "string", required = true },
-      image = { "string", description = "tfImage if not said" },
+      image = { "string", description = "default: tfImage" },
       volumes = { "any" },
       volumeMounts = { "any" },
       serviceType = { "enum", values = { "ClusterIP", "NodePort", "LoadBalancer" } },
       ttlSecondsAfterFinished = { "int", min = 0, max = 2147483647 },
     } },
-    terminationPolicy = { "object", fields = {
-      chief = { "object", required = true, description = "the replica whose end is the job's", fields = {
-        replicaName = { "enum", values = TYPES, required = true },
-        replicaIndex = { "int", default = 0, min = 0 },
-      } },
-    } },
+    terminationPolicy = common.termination_policy(TYPES),
   } },
-  read = read, names = names, once = once, pod = pod, service = service, status = status, adopt = adopt,
+  read = read, names = names, once = once, pod = pod, service = service, status = status,
+  adopt = common.state_adopt,
 }

@@ -1,38 +1,25 @@
--- MXJob of mpba.fbk.eu: MXNet with a scheduler, servers and workers. Its spec is a list of roles, so its
--- policy stands in an annotation.
+-- MXJob of mpba.fbk.eu: MXNet with a scheduler, servers and workers.
+
+local common, mpba = use("common"), use("mpba")
 
 local PORT = 9000
 
-local function pod_name(job, role, index)
-  return role.name .. "-" .. job.name .. "-" .. index
-end
-
-local function names(job, role, index)
-  local name = pod_name(job, role, index)
-  return name, name .. "-service"
+local function type_of(r)
+  return r.replicaType
 end
 
 local function read(spec)
-  local roles, scheduler = list(), false
+  local roles = list()
   for _, r in ipairs(spec) do
-    local name = lower(r.replicaType)
-    if name == "scheduler" then
-      scheduler = true
-      if r.replicas ~= 1 then
-        invalid(r, "replicas", "there is exactly one SCHEDULER")
-      end
-    end
     table.insert(roles, {
-      name = name, title = r.replicaType, path = at(r), count = r.replicas, service = true,
+      name = lower(r.replicaType), title = r.replicaType, path = at(r), count = r.replicas, service = true,
       template = r.template, containers = { first = true },
       ports = { { name = "dlport0", port = PORT } },
-      default = { restart = { policy = restart_policy(r.template) == "Never" and "Never" or "Always" } },
+      default = { restart = { policy = common.restarts(r.template) } },
       fields = { name = "replicaType", count = "replicas" },
     })
   end
-  if not scheduler then
-    invalid(spec, nil, "needs a SCHEDULER: servers and workers find each other through it")
-  end
+  local scheduler = common.mxnet_scheduler(spec, nil, spec, type_of)
   return {
     roles = roles,
     -- A worker that starts again alone never joins: all of them do.
@@ -43,41 +30,13 @@ local function read(spec)
   }
 end
 
--- The scheduler binds to a host name only if it is told that this is Kubernetes.
 local function pod(job, role, index)
-  local name = pod_name(job, role, index)
-  local function count(of)
-    return job.role[of] and job.role[of].count or 0
-  end
-  return {
-    hostname = name,
-    labels = { pod_name = name, job_name = job.name },
-    env = {
-      { "DMLC_ROLE", role.name },
-      { "DMLC_PS_ROOT_URI", pod_name(job, job.role.scheduler, 0) .. "-service" },
-      { "DMLC_PS_ROOT_PORT", PORT },
-      { "DMLC_NUM_SERVER", count("server") },
-      { "DMLC_NUM_WORKER", count("worker") },
-      { "PS_VERBOSE", 2 },
-      { "DMLC_USE_KUBERNETES", 1 },
-    },
-  }
-end
-
-local function service(job, role, index)
-  return { labels = { service_name = pod_name(job, role, index) .. "-service", job_name = job.name } }
-end
-
-local function status(job, st)
-  return { phase = st.phase, reason = st.reason }
+  local _, host = mpba.names(job, job.role.scheduler, 0)
+  return mpba.pod(job, role, index, common.mxnet_env(job, role, host, PORT))
 end
 
 return {
-  group = "mpba.fbk.eu", version = "v1", kind = "MXJob", plural = "mxjobs",
-  spec = { "array", min = 1, items = { "object", fields = {
-    replicas = { "int", required = true, min = 0, max = 100000 },
-    replicaType = { "enum", values = { "SCHEDULER", "SERVER", "WORKER" }, nocase = true, required = true },
-    template = { "template", required = true, description = "the pod; its first container counts" },
-  } } },
-  read = read, names = names, pod = pod, service = service, status = status,
+  group = "mpba.fbk.eu", version = "v1", kind = "MXJob", plural = "mxjobs", short = { "mpbamx" },
+  spec = mpba.spec({ "SCHEDULER", "SERVER", "WORKER" }),
+  read = read, names = mpba.names, pod = pod, service = mpba.service, status = mpba.status,
 }

@@ -2,7 +2,9 @@
 
 #include <stdarg.h>
 
-enum { ALIGN = 16, FIRST_CHUNK = 4096, LARGEST_STEP = 1 << 20 };
+/* There is one for each job: a small one leaves at most a third of its memory unused. A large one is rather kept whole
+   for the next piece of work. */
+enum { ALIGN = 16, LEAST_STEP = 1024, SMALL = 8192, LARGEST_STEP = 1 << 20 };
 
 struct arena_chunk {
 	struct arena_chunk *older;
@@ -12,7 +14,8 @@ struct arena_chunk {
 
 static void grow(struct arena *a, size_t n)
 {
-	size_t size = a->head ? MIN(a->head->size * 2, (size_t)LARGEST_STEP) : (size_t)FIRST_CHUNK;
+	size_t step = a->used < SMALL ? a->used / 2 : a->used;
+	size_t size = MIN(MAX(step, (size_t)LEAST_STEP), (size_t)LARGEST_STEP);
 	struct arena_chunk *c;
 
 	size = MAX(size, n);

@@ -12,7 +12,10 @@ struct arena {
 	size_t used; /* bytes handed out since the last reset */
 };
 
-#define ARENA_INIT { NULL, NULL, NULL, 0 }
+#define ARENA_INIT                                                                                                     \
+	{                                                                                                              \
+		NULL, NULL, NULL, 0                                                                                    \
+	}
 
 /* Zeroed, aligned to 16 bytes. Never NULL, also for 0 bytes. */
 void *arena_alloc(struct arena *a, size_t n);
@@ -32,14 +35,13 @@ void arena_reset(struct arena *a);
 void arena_release(struct arena *a);
 
 /* Growing arrays in an arena:  VEC(struct role) roles = { 0 };  *vec_push(a, &roles) = r; */
-#define VEC(type) \
-	struct {  \
-		type *v; \
-		size_t n, cap; \
+#define VEC(type)                                                                                                      \
+	struct {                                                                                                       \
+		type *v;                                                                                               \
+		size_t n, cap;                                                                                         \
 	}
-#define vec_push(a, vec) \
-	(vec_room((a), (void **)&(vec)->v, &(vec)->cap, (vec)->n, sizeof(*(vec)->v)), \
-	 &(vec)->v[(vec)->n++])
+#define vec_push(a, vec)                                                                                               \
+	(vec_room((a), (void **)&(vec)->v, &(vec)->cap, (vec)->n, sizeof(*(vec)->v)), &(vec)->v[(vec)->n++])
 void vec_room(struct arena *a, void **v, size_t *cap, size_t n, size_t size);
 
 #endif

@@ -11,7 +11,10 @@ struct buf {
 	bool overflow;
 };
 
-#define BUF_INIT(most) { NULL, 0, 0, (most), false }
+#define BUF_INIT(most)                                                                                                 \
+	{                                                                                                              \
+		NULL, 0, 0, (most), false                                                                              \
+	}
 
 /* S must not lie in the buffer itself. */
 void buf_put(struct buf *b, struct str s);

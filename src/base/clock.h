@@ -1,4 +1,4 @@
-/* Time is milliseconds since 1970 in an int64_t; 0 means "not set". Nothing below src/cli asks the
+/* Time is milliseconds since 1970 in an int64_t; 0 means "not set". Nothing below src/client and src/program asks the
    machine for the time: it is given a struct clock, so that tests and the simulator own it. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H

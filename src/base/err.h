@@ -18,7 +18,10 @@ enum err_code {
 	ERR_LUA,     /* a kind's code failed */
 };
 
-#define ERR_INIT { ERR_NONE, NULL }
+#define ERR_INIT                                                                                                       \
+	{                                                                                                              \
+		ERR_NONE, NULL                                                                                         \
+	}
 
 /* Sets the error (an earlier one is dropped) and returns false, so that one can write
    `return err_set(e, ERR_IO, "…")`. E may be NULL: nobody wants to know. */

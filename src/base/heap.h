@@ -17,7 +17,10 @@ struct heap {
 	uint64_t order;
 };
 
-#define HEAP_INIT { NULL, 0, 0, 0 }
+#define HEAP_INIT                                                                                                      \
+	{                                                                                                              \
+		NULL, 0, 0, 0                                                                                          \
+	}
 
 /* Puts it in, or moves it if it is in. */
 void heap_put(struct heap *h, struct heap_node *node, int64_t key);
@@ -29,6 +32,6 @@ struct heap_node *heap_first(const struct heap *h);
 void heap_release(struct heap *h);
 
 /* The structure of which NODE is the member. */
-#define heap_entry(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define heap_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 #endif

@@ -6,7 +6,7 @@
 /* Objects up to this size are searched key by key; larger ones are sorted. */
 enum { FEW_KEYS = 24 };
 
-static struct str text_of(yyjson_val *val)
+static struct str string_of(yyjson_val *val)
 {
 	return (struct str){ unsafe_yyjson_get_str(val), unsafe_yyjson_get_len(val) };
 }
@@ -24,7 +24,7 @@ static struct str key_twice(yyjson_val *obj)
 	struct str *keys = n <= FEW_KEYS ? few : xcalloc(n, sizeof(*keys));
 	yyjson_val *key, *val;
 
-	yyjson_obj_foreach(obj, i, max, key, val) keys[i] = text_of(key);
+	yyjson_obj_foreach(obj, i, max, key, val) keys[i] = string_of(key);
 	if (n <= FEW_KEYS) {
 		for (i = 1; i < n; i++)
 			for (size_t j = 0; j < i; j++)
@@ -147,7 +147,7 @@ yyjson_val *json_at(yyjson_val *obj, ...)
 
 struct str json_str(yyjson_val *val)
 {
-	return yyjson_is_str(val) ? text_of(val) : STR_NONE;
+	return yyjson_is_str(val) ? string_of(val) : STR_NONE;
 }
 
 bool json_int(yyjson_val *val, int64_t *ret)
@@ -260,7 +260,7 @@ bool json_eq(yyjson_val *a, yyjson_val *b)
 	if (yyjson_is_num(a))
 		return num_eq(a, b);
 	if (yyjson_is_str(a))
-		return str_eq(text_of(a), text_of(b));
+		return str_eq(string_of(a), string_of(b));
 	return yyjson_get_bool(a) == yyjson_get_bool(b);
 }
 

@@ -47,6 +47,6 @@ void json_write_val(yyjson_val *val, struct buf *out);
  * is the same as absent: a merge patch cannot say otherwise. The patch copies what it holds.
  */
 yyjson_mut_val *json_merge_diff(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after,
-				bool (*keep)(struct str path));
+                                bool (*keep)(struct str path));
 
 #endif

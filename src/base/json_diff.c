@@ -17,7 +17,7 @@ static yyjson_mut_val *copy(struct diff *d, yyjson_val *val)
 
 /* PATCH[key] = val; the patch is made when it gets its first field. KEY stands once in its object, so
    that nothing needs to be searched. */
-static void put(struct diff *d, yyjson_mut_val **patch, yyjson_val *key, yyjson_mut_val *val)
+static void put_field(struct diff *d, yyjson_mut_val **patch, yyjson_val *key, yyjson_mut_val *val)
 {
 	bool ok;
 
@@ -27,7 +27,7 @@ static void put(struct diff *d, yyjson_mut_val **patch, yyjson_val *key, yyjson_
 	ASSERT(ok);
 }
 
-static yyjson_val *find(yyjson_obj_iter *in, yyjson_val *key)
+static yyjson_val *find_value(yyjson_obj_iter *in, yyjson_val *key)
 {
 	yyjson_val *val = yyjson_obj_iter_getn(in, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
 
@@ -62,12 +62,12 @@ static yyjson_mut_val *diff_objects(struct diff *d, yyjson_val *before, yyjson_v
 
 	yyjson_obj_foreach(after, i, max, key, val)
 	{
-		yyjson_val *old = find(&in_before, key);
+		yyjson_val *old = find_value(&in_before, key);
 
 		if (yyjson_is_null(val)) {
 			/* Said in so many words, it goes where unknown fields stay too. */
 			if (old && keeps(d))
-				put(d, &patch, key, yyjson_mut_null(d->doc));
+				put_field(d, &patch, key, yyjson_mut_null(d->doc));
 			continue;
 		}
 		if (old && json_eq(old, val))
@@ -80,15 +80,15 @@ static yyjson_mut_val *diff_objects(struct diff *d, yyjson_val *before, yyjson_v
 			inner = diff_objects(d, old, val);
 			leave(d, length);
 			if (inner)
-				put(d, &patch, key, inner);
+				put_field(d, &patch, key, inner);
 		} else {
-			put(d, &patch, key, copy(d, val));
+			put_field(d, &patch, key, copy(d, val));
 		}
 	}
 	if (keeps(d))
 		return patch;
-	yyjson_obj_foreach(before, i, max, key, val) if (!yyjson_is_null(val) && !find(&in_after, key))
-		put(d, &patch, key, yyjson_mut_null(d->doc));
+	yyjson_obj_foreach(before, i, max, key, val) if (!yyjson_is_null(val) && !find_value(&in_after, key))
+		put_field(d, &patch, key, yyjson_mut_null(d->doc));
 	return patch;
 }
 

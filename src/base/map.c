@@ -3,7 +3,7 @@
 /* Open addressing with linear probing. Deletion shifts the followers back, so there are no
    tombstones and a map that stays the same size never degrades. */
 
-static size_t find(const struct map *m, struct str key, uint64_t hash)
+static size_t find_slot(const struct map *m, struct str key, uint64_t hash)
 {
 	size_t i = hash & (m->cap - 1);
 
@@ -19,14 +19,14 @@ static void grow(struct map *m)
 
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)
-			bigger.slots[find(&bigger, m->slots[i].key, m->slots[i].hash)] = m->slots[i];
+			bigger.slots[find_slot(&bigger, m->slots[i].key, m->slots[i].hash)] = m->slots[i];
 	free(m->slots);
 	*m = bigger;
 }
 
 void *map_get(const struct map *m, struct str key)
 {
-	return m->cap ? m->slots[find(m, key, str_hash(key))].value : NULL;
+	return m->cap ? m->slots[find_slot(m, key, str_hash(key))].value : NULL;
 }
 
 void *map_put(struct map *m, struct str key, void *value)
@@ -38,7 +38,7 @@ void *map_put(struct map *m, struct str key, void *value)
 	ASSERT(value);
 	if (m->n * 4 >= m->cap * 3)
 		grow(m);
-	s = &m->slots[find(m, key, hash)];
+	s = &m->slots[find_slot(m, key, hash)];
 	before = s->value;
 	m->n += !before;
 	*s = (struct map_slot){ hash, key, value };
@@ -52,7 +52,7 @@ void *map_del(struct map *m, struct str key)
 
 	if (!m->cap)
 		return NULL;
-	hole = find(m, key, str_hash(key));
+	hole = find_slot(m, key, str_hash(key));
 	before = m->slots[hole].value;
 	if (!before)
 		return NULL;

@@ -16,7 +16,10 @@ struct map {
 	size_t n, cap; /* cap is a power of two, or 0 */
 };
 
-#define MAP_INIT { NULL, 0, 0 }
+#define MAP_INIT                                                                                                       \
+	{                                                                                                              \
+		NULL, 0, 0                                                                                             \
+	}
 
 /* The value, or NULL. */
 void *map_get(const struct map *m, struct str key);

@@ -47,6 +47,16 @@ bool str_has_suffix(struct str s, struct str suffix)
 	return s.n >= suffix.n && str_eq(str_sub(s, s.n - suffix.n, suffix.n), suffix);
 }
 
+struct str str_dup(struct str s)
+{
+	return (struct str){ xstrndup(str_text(s), s.n), s.n };
+}
+
+void str_free(struct str s)
+{
+	free((char *)(uintptr_t)s.p);
+}
+
 struct str str_sub(struct str s, size_t from, size_t n)
 {
 	from = MIN(from, s.n);

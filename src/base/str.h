@@ -10,7 +10,10 @@ struct str {
 };
 
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
-#define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
+#define STR_INIT(literal)                                                                                              \
+	{                                                                                                              \
+		"" literal, sizeof(literal) - 1                                                                        \
+	}
 #define STR_NONE ((struct str){ NULL, 0 })
 /* For printf: "%.*s", STR_F(s) */
 #define STR_F(s) (int)(s).n, str_text(s)
@@ -40,6 +43,9 @@ bool str_eq_nocase(struct str a, struct str b);
 int str_cmp(struct str a, struct str b);
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
+/* A copy that is its owner's, followed by a zero; and its end. */
+struct str str_dup(struct str s);
+void str_free(struct str s);
 /* The part from FROM, at most N bytes; never reaches outside S. */
 struct str str_sub(struct str s, size_t from, size_t n);
 /* Without leading and trailing blanks (space, tab, CR, LF). */

@@ -225,12 +225,24 @@ static void test_distance(void **state)
 	assert_int_equal(str_distance((struct str){ longer, 65 }, (struct str){ longer, 65 }, 3), 4);
 }
 
+static void test_dup(void **state)
+{
+	struct str none = str_dup(STR_NONE), copy = str_dup(str_sub(STR("abcdef"), 1, 3));
+
+	(void)state;
+	assert_true(str_eqc(copy, "bcd") && copy.p[3] == 0);
+	assert_true(none.n == 0);
+	str_free(copy);
+	str_free(none);
+	str_free(STR_NONE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compare),   cmocka_unit_test(test_parts),    cmocka_unit_test(test_next),
-		cmocka_unit_test(test_int),       cmocka_unit_test(test_utf8),     cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_dns_label), cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_dup),  cmocka_unit_test(test_compare),   cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_next), cmocka_unit_test(test_int),       cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_hash), cmocka_unit_test(test_dns_label), cmocka_unit_test(test_distance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ static bool looks_real(struct str s)
 	return end == s.n;
 }
 
-static struct yaml_scalar number(struct str text)
+static struct yaml_scalar number_scalar(struct str text)
 {
 	struct yaml_scalar ret = string;
 	struct buf plain = BUF_INIT(text.n);
@@ -165,8 +165,8 @@ struct yaml_scalar yaml_plain(struct str text)
 			if (str_eq(words[i].text, text))
 				return words[i].scalar;
 	if (is_digit(text.p[0]) || text.p[0] == '-' || text.p[0] == '+')
-		return number(text);
-	return text.p[0] == '.' && tidy_underscores(text) ? number(text) : string;
+		return number_scalar(text);
+	return text.p[0] == '.' && tidy_underscores(text) ? number_scalar(text) : string;
 }
 
 const char *yaml_tagged(struct str tag, struct str text, struct yaml_scalar *ret, struct buf *data)

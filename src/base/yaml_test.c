@@ -335,7 +335,7 @@ static void test_truncated(void **state)
 {
 	static const char text[] = "# job\napiVersion: v1\nmetadata: {name: \"x\\u00e4\", labels: {a: 'b'}}\nspec:\n"
 				   "  - &a !!str x\n  - *a\n  - |\n    block\n  - ? k\n    : <<\n  - <<: {a: [1, "
-	                           "2.5]}\n...\n---\n- 0x1f\n";
+				   "2.5]}\n...\n---\n- 0x1f\n";
 
 	(void)state;
 	for (size_t n = 0; n < sizeof(text); n++) {

@@ -2,12 +2,12 @@
 #include "base/yaml_node.h"
 
 /* One step of a path: .name, [3] or ["a.b/c"]. */
-struct step {
+struct yaml_step {
 	struct str key;
 	bool quoted; /* a backslash in the key quotes the character after it */
 };
 
-static bool next_step(struct str *path, struct step *ret)
+static bool next_step(struct str *path, struct yaml_step *ret)
 {
 	size_t end = 0;
 
@@ -18,7 +18,7 @@ static bool next_step(struct str *path, struct step *ret)
 	if (path->p[0] != '[') {
 		while (end < path->n && path->p[end] != '.' && path->p[end] != '[')
 			end++;
-		*ret = (struct step){ str_sub(*path, 0, end), false };
+		*ret = (struct yaml_step){ str_sub(*path, 0, end), false };
 		*path = str_sub(*path, end, path->n);
 		return true;
 	}
@@ -31,7 +31,7 @@ static bool next_step(struct str *path, struct step *ret)
 	return true;
 }
 
-static bool names(const struct step *step, struct str key)
+static bool names(const struct yaml_step *step, struct str key)
 {
 	size_t j = 0;
 
@@ -46,7 +46,7 @@ static bool names(const struct step *step, struct str key)
 	return j == key.n;
 }
 
-static const struct yaml_item *child(const struct yaml_node *node, const struct step *step)
+static const struct yaml_item *child(const struct yaml_node *node, const struct yaml_step *step)
 {
 	int64_t index;
 
@@ -65,7 +65,7 @@ static const struct yaml_item *child(const struct yaml_node *node, const struct 
 struct yaml_pos yaml_find(const struct yaml_item *root, struct str path)
 {
 	const struct yaml_item *at = root, *inner;
-	struct step step;
+	struct yaml_step step;
 
 	while (next_step(&path, &step) && (inner = child(at->node, &step)))
 		at = inner;

@@ -178,7 +178,7 @@ static void put_literal(struct str s, size_t indent, struct buf *out)
 }
 
 /* INDENT is where the lines of a block would begin; BLOCK is false where none may stand. */
-static void put_text(struct str s, size_t indent, bool block, struct buf *out)
+static void put_scalar(struct str s, size_t indent, bool block, struct buf *out)
 {
 	switch (style_of(s, block)) {
 	case PLAIN:
@@ -223,7 +223,7 @@ static void put_key(struct str key, size_t indent, struct buf *out)
 {
 	struct buf text = BUF_INIT(out->max);
 
-	put_text(key, 0, false, &text);
+	put_scalar(key, 0, false, &text);
 	if (text.n <= LONGEST_SIMPLE_KEY) {
 		buf_put(out, buf_str(&text));
 	} else {
@@ -265,7 +265,7 @@ static void put_map(yyjson_val *map, size_t indent, struct buf *out)
 static void put_value(yyjson_val *val, size_t indent, struct buf *out)
 {
 	if (yyjson_is_str(val))
-		put_text(json_str(val), MAX(indent, (size_t)STEP), true, out);
+		put_scalar(json_str(val), MAX(indent, (size_t)STEP), true, out);
 	else if (is_block(val) && yyjson_is_arr(val))
 		put_list(val, indent, out);
 	else if (is_block(val))

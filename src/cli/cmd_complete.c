@@ -1,8 +1,9 @@
 /* dljob completion, and what its scripts ask: dljob __complete. The answer is a line for each candidate, with a tab
    before what is said about it, and at the end what the shell shall do itself, in the numbers that kubectl gives its
    plugins: ":4" nothing, ":0" files, ":16" folders. */
-#include "cli/jobs.h"
-#include "cli/view.h"
+#include "cli/commands.h"
+#include "client/jobs.h"
+#include "client/view.h"
 
 static const msec ask_timeout = SECONDS(2);
 

@@ -1,6 +1,7 @@
 /* dljob crds: the CustomResourceDefinitions of the kinds. */
-#include "cli/jobs.h"
-#include "cli/objects.h"
+#include "cli/commands.h"
+#include "client/jobs.h"
+#include "client/objects.h"
 
 static bool put_crd(struct kinds *kinds, const struct kind *kind, struct objects *out, struct err *e)
 {
@@ -30,8 +31,7 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	struct err e = ERR_INIT;
 	struct objects out = { 0 };
-	struct str *names;
-	bool *wanted;
+	const bool *wanted;
 	bool well = true;
 	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 
@@ -40,11 +40,8 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 	kinds = cli_kinds(cli);
 	if (!kinds)
 		return cli->status;
-	wanted = arena_array(&cli->arena, bool, kinds_count(kinds));
-	names = arena_array(&cli->arena, struct str, n);
-	for (int i = 0; i < n; i++)
-		names[i] = str_c(argv[i]);
-	if (!kinds_choose(cli, kinds, (size_t)n, names, wanted))
+	wanted = kinds_choose(cli, kinds, n, argv);
+	if (!wanted)
 		return cli->status;
 	for (size_t i = 0; well && i < kinds_count(kinds); i++)
 		if (wanted[i])

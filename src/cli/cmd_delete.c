@@ -1,7 +1,8 @@
 /* dljob delete: jobs by name, by file, or all of them. */
-#include "cli/create.h"
-#include "cli/manifest.h"
-#include "cli/report.h"
+#include "cli/commands.h"
+#include "client/create.h"
+#include "client/manifest.h"
+#include "client/report.h"
 
 struct deleting {
 	struct session session;
@@ -44,17 +45,13 @@ static enum exit_code delete_object(struct deleting *d, const struct manifest_ob
 static enum exit_code delete_file(struct deleting *d, const char *file)
 {
 	struct session *s = &d->session;
-	struct err e = ERR_INIT;
-	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = s->kinds, .arena = &s->cli->arena };
 	struct report r = report_to(stderr);
 	struct manifest_object o;
+	struct manifest m;
 	enum exit_code status = CLI_WELL, one;
 
-	if (!m.yaml) {
-		report_unreadable(&r, file, str_c(err_msg(&e)));
-		err_release(&e);
+	if (!report_open(&r, file, s->kinds, &s->cli->arena, &m))
 		return CLI_INVALID;
-	}
 	while (manifest_next(&m, &o)) {
 		if (o.class == OBJECT_WRONG)
 			report_object(&r, file, &m, &o);
@@ -69,14 +66,11 @@ static enum exit_code delete_file(struct deleting *d, const char *file)
 static enum exit_code delete_all(struct deleting *d, int n, char **names)
 {
 	struct session *s = &d->session;
-	struct str *words = arena_array(&s->remote.arena, struct str, n);
-	bool *wanted = arena_array(&s->remote.arena, bool, kinds_count(s->kinds));
+	const bool *wanted = kinds_choose(s->cli, s->kinds, n, names);
 	struct job_list jobs;
 	enum exit_code status = CLI_WELL;
 
-	for (int i = 0; i < n; i++)
-		words[i] = str_c(names[i]);
-	if (!kinds_choose(s->cli, s->kinds, (size_t)n, words, wanted))
+	if (!wanted)
 		return s->cli->status;
 	if (!jobs_list(&s->remote, s->kinds, &(struct job_query){ .kinds = wanted, .ns = s->remote.ns }, &jobs)) {
 		job_list_release(&jobs);
@@ -97,7 +91,7 @@ static enum exit_code delete_all(struct deleting *d, int n, char **names)
 	return status;
 }
 
-static enum exit_code run(struct deleting *d, int n, char **names)
+static enum exit_code delete_jobs(struct deleting *d, int n, char **names)
 {
 	enum exit_code status = CLI_WELL, one;
 
@@ -136,7 +130,7 @@ enum exit_code cmd_delete(struct cli *cli, int argc, char **argv)
 	else if (d.all && d.files.n)
 		status = cli_usage(cli, "--all and -f contradict each other");
 	else
-		status = run(&d, n, argv);
+		status = delete_jobs(&d, n, argv);
 	session_end(&d.session);
 	opt_list_release(&d.files);
 	return status;

@@ -1,5 +1,5 @@
 /* dljob help, dljob version */
-#include "cli/man.h"
+#include "cli/commands.h"
 
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /* dljob kinds: a line for each kind. */
-#include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/commands.h"
+#include "term/table.h"
 
 static struct str short_names(struct arena *a, const struct kind *k)
 {

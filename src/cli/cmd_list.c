@@ -1,12 +1,23 @@
 /* dljob list: the jobs of all kinds, a line for each. */
 #include "base/map.h"
-#include "cli/follow.h"
-#include "cli/jobs.h"
-#include "cli/objects.h"
-#include "cli/table.h"
-#include "cli/view.h"
+#include "cli/commands.h"
+#include "client/follow.h"
+#include "client/jobs.h"
+#include "client/objects.h"
+#include "client/view.h"
+#include "term/table.h"
 
-enum column { COL_NAMESPACE, COL_NAME, COL_KIND, COL_STATE, COL_REASON, COL_PODS, COL_RESTARTS, COL_AGE, COLUMNS };
+enum list_column {
+	COL_NAMESPACE,
+	COL_NAME,
+	COL_KIND,
+	COL_STATE,
+	COL_REASON,
+	COL_PODS,
+	COL_RESTARTS,
+	COL_AGE,
+	LIST_COLUMNS
+};
 
 enum { REASON_KEPT = 70 };
 
@@ -32,10 +43,11 @@ static struct str clipped(struct arena *a, struct str s)
 	return arena_printf(a, "%.*s…", (int)n, s.p);
 }
 
-static void make_row(const struct listing *l, const struct job_of *job, struct arena *a, struct str row[static COLUMNS])
+static void make_row(const struct listing *l, const struct job_of *job, struct arena *a,
+                     struct str row[static LIST_COLUMNS])
 {
 	struct job_view v = job_view(job->root);
-	const struct str all[COLUMNS] = {
+	const struct str all[LIST_COLUMNS] = {
 		[COL_NAMESPACE] = v.ns,
 		[COL_NAME] = v.name,
 		[COL_KIND] = kind_title(l->session.kinds, job->kind),
@@ -78,7 +90,7 @@ static struct str without_age(struct arena *a, const struct str *row, size_t n)
 /* Prints the job unless that was said already. */
 static void show(struct listing *l, const struct job_of *job)
 {
-	struct str uid = arena_str(&l->arena, json_str(json_at(job->root, "metadata", "uid", NULL))), row[COLUMNS],
+	struct str uid = arena_str(&l->arena, json_str(json_at(job->root, "metadata", "uid", NULL))), row[LIST_COLUMNS],
 		   text;
 	const char *before = map_get(&l->shown, uid);
 
@@ -96,11 +108,11 @@ static void show(struct listing *l, const struct job_of *job)
 
 static void print_table(struct listing *l, const struct job_list *jobs)
 {
-	static const struct str head[COLUMNS] = { STR_INIT("NAMESPACE"), STR_INIT("NAME"),   STR_INIT("KIND"),
-		                                  STR_INIT("STATE"),     STR_INIT("REASON"), STR_INIT("PODS"),
-		                                  STR_INIT("RESTARTS"),  STR_INIT("AGE") };
+	static const struct str head[LIST_COLUMNS] = { STR_INIT("NAMESPACE"), STR_INIT("NAME"),   STR_INIT("KIND"),
+		                                       STR_INIT("STATE"),     STR_INIT("REASON"), STR_INIT("PODS"),
+		                                       STR_INIT("RESTARTS"),  STR_INIT("AGE") };
 	const struct str *first = l->all ? head : head + 1;
-	struct str row[COLUMNS];
+	struct str row[LIST_COLUMNS];
 
 	table_fit(&l->table, first);
 	for (size_t i = 0; i < jobs->jobs.n; i++) {
@@ -152,12 +164,12 @@ static void on_put(void *cookie, yyjson_val *object)
 	show(f->listing, &(struct job_of){ f->kind, object });
 }
 
-static void on_gone(void *cookie, yyjson_val *object)
+static void on_job_gone(void *cookie, yyjson_val *object)
 {
 	struct kind_follow *f = cookie;
 	struct listing *l = f->listing;
 	struct job_of job = { f->kind, object };
-	struct str row[COLUMNS];
+	struct str row[LIST_COLUMNS];
 
 	if (!map_get(&l->shown, json_str(json_at(object, "metadata", "uid", NULL))))
 		return;
@@ -191,7 +203,7 @@ static enum exit_code watch(struct listing *l, const struct job_list *jobs)
 		if (jobs->served[i])
 			l->follows[l->n_follows++] =
 				follow_new(&l->session.remote, remote_kind(cookies[i].kind), ns, str_c(l->selector),
-			                   STR_NONE, &(struct follow_events){ on_put, on_gone, NULL, &cookies[i] });
+			                   STR_NONE, &(struct follow_events){ on_put, on_job_gone, NULL, &cookies[i] });
 	}
 	if (!remote_wait(&l->session.remote, is_refused, l))
 		status = l->session.cli->status;
@@ -256,19 +268,16 @@ static bool is_state(const char *s)
 }
 
 /* The operands are kinds. */
-static enum exit_code run(struct listing *l, int n, char **names)
+static enum exit_code list_jobs(struct listing *l, int n, char **names)
 {
-	struct str *words = arena_array(&l->arena, struct str, n);
-	bool *wanted;
+	const bool *wanted;
 
 	if (!session_begin(&l->session, strcmp(l->output, "table") != 0))
 		return l->session.cli->status;
-	wanted = arena_array(&l->arena, bool, kinds_count(l->session.kinds));
-	for (int i = 0; i < n; i++)
-		words[i] = str_c(names[i]);
-	if (!kinds_choose(l->session.cli, l->session.kinds, (size_t)n, words, wanted))
+	wanted = kinds_choose(l->session.cli, l->session.kinds, n, names);
+	if (!wanted)
 		return l->session.cli->status;
-	l->table.columns = l->all ? COLUMNS : COLUMNS - 1;
+	l->table.columns = l->all ? LIST_COLUMNS : LIST_COLUMNS - 1;
 	return list(l, wanted);
 }
 
@@ -279,7 +288,7 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 		{ 'A', "all-namespaces", NULL, "the jobs of all namespaces", .flag = &l.all },
 		{ 'l', "selector", "LABELS", "only jobs with these labels: a=b,c!=d", .text = &l.selector },
 		{ 0, "state", "STATE", "only jobs in this state: Running, Failed …", .text = &l.state },
-		{ 'o', "output", "table|json|yaml|name", "a table unless said otherwise", .text = &l.output },
+		{ 'o', "output", "table|json|yaml|name", "default: table", .text = &l.output },
 		{ 'w', "watch", NULL, "go on, and print what changes", .flag = &l.watch },
 	};
 	enum exit_code status;
@@ -299,7 +308,7 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 		                 "Suspended, Terminating, Succeeded, Failed, TimedOut, Preempted, NodeFailed, Invalid "
 		                 "and Deleting",
 		                 l.state);
-	status = run(&l, n, argv);
+	status = list_jobs(&l, n, argv);
 	map_release(&l.shown);
 	arena_release(&l.arena);
 	session_end(&l.session);

@@ -1,9 +1,10 @@
 /* dljob logs: what the replicas of a job have written, in one stream, or kept in files. */
-#include "base/quantity.h"
-#include "cli/archive.h"
-#include "cli/archive_show.h"
-#include "cli/duration.h"
-#include "cli/logs.h"
+#include "cli/commands.h"
+#include "logs/archive.h"
+#include "logs/archive_show.h"
+#include "logs/logs.h"
+#include "term/bytes.h"
+#include "term/duration.h"
 
 struct logging {
 	struct session session;
@@ -47,23 +48,12 @@ static bool check_show(struct logging *l)
 	return false;
 }
 
-/* "10Gi", "500M", "0". */
 static bool read_bytes(struct cli *cli, const char *text, uint64_t *ret)
 {
-	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-	yyjson_doc *copy;
-	int64_t milli;
-	bool well;
-
-	yyjson_mut_doc_set_root(doc, yyjson_mut_str(doc, text));
-	copy = yyjson_mut_doc_imut_copy(doc, NULL);
-	well = quantity_read(yyjson_doc_get_root(copy), &milli);
-	yyjson_doc_free(copy);
-	if (well)
-		*ret = (uint64_t)(milli / 1000);
-	else
-		cli->status = cli_usage(cli, "--max-bytes wants a size such as 500M or 10Gi, not '%s'", text);
-	return well;
+	if (bytes_parse(text, ret))
+		return true;
+	cli->status = cli_usage(cli, "--max-bytes wants a size such as 500M or 10Gi, not '%s'", text);
+	return false;
 }
 
 static bool check_keep(struct logging *l, int n)
@@ -93,7 +83,7 @@ static bool check_keep(struct logging *l, int n)
 	return false;
 }
 
-static enum exit_code run(struct logging *l, const char *name)
+static enum exit_code show_logs(struct logging *l, const char *name)
 {
 	struct session *s = &l->session;
 	struct job_found found;
@@ -146,7 +136,7 @@ enum exit_code cmd_logs(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, n ? "one job at a time" : "which job?");
 	if (!(l.archive ? check_keep(&l, n) : check_show(&l)))
 		return cli->status;
-	status = run(&l, n ? argv[0] : NULL);
+	status = show_logs(&l, n ? argv[0] : NULL);
 	session_end(&l.session);
 	return status;
 }

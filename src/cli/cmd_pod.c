@@ -1,6 +1,5 @@
 /* dljob pod: the parent process of a pod. Not for people: src/local/pod starts it. */
-#include "cli/cli.h"
-
+#include "cli/commands.h"
 #include "local/pod/pod.h"
 
 enum exit_code cmd_pod(struct cli *cli, int argc, char **argv)

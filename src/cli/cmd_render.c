@@ -1,7 +1,8 @@
 /* dljob render: the pods and services that jobs would be given. */
-#include "cli/render.h"
-#include "cli/report.h"
-#include "cli/uid.h"
+#include "cli/commands.h"
+#include "client/render.h"
+#include "client/report.h"
+#include "client/uid.h"
 #include "kind/accelerators.h"
 
 struct render {
@@ -82,13 +83,10 @@ static void render_job(struct render *r, const char *file, const struct manifest
 
 static void render_file(struct render *r, const char *file)
 {
-	struct err e = ERR_INIT;
-	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = r->kinds, .arena = &r->cli->arena };
 	struct manifest_object o;
+	struct manifest m;
 
-	if (!m.yaml) {
-		report_unreadable(&r->report, file, str_c(err_msg(&e)));
-		err_release(&e);
+	if (!report_open(&r->report, file, r->kinds, &r->cli->arena, &m)) {
 		r->status = CLI_INVALID;
 		return;
 	}
@@ -127,7 +125,7 @@ enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
 {
 	struct render r = { .cli = cli, .selection = { .index = -1 } };
 	const char *output = "yaml", *role = NULL, *config = NULL;
-	const struct opt opts[] = {
+	struct opt opts[7 + SIZE_OPTS] = {
 		{ 'o', "output", "yaml|json", "documents of YAML, or one List", .text = &output },
 		{ 'n', "namespace", "NS", "of jobs that name none; otherwise: default", .text = &r.ns },
 		{ 0, "uid", "UID", "the job's UID, as an API server would give it", .text = &r.uid },
@@ -138,8 +136,10 @@ enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
 	};
 	CLEANUP(accelerators_freep) struct accelerators *accelerators = NULL;
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
-	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
+	int n;
 
+	cli_size_opts(cli, opts + 7);
+	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 	if (n < 0 || !cli_format(cli, output, &r.out.format))
 		return cli->status;
 	if (n == 0)

@@ -1,9 +1,10 @@
 /* dljob rerun: a job that has ended once more. */
-#include "cli/create.h"
-#include "cli/edit.h"
-#include "cli/logs.h"
-#include "cli/view.h"
-#include "cli/waiting.h"
+#include "cli/commands.h"
+#include "client/create.h"
+#include "client/edit.h"
+#include "client/view.h"
+#include "client/waiting.h"
+#include "logs/logs.h"
 
 enum { TRIES = 100, NUMBER_DIGITS = 3 };
 
@@ -60,7 +61,7 @@ static struct str base_name(struct str name, int64_t *number)
 }
 
 /* The same messages as dljob validate, without a file to point to. */
-static bool check(struct session *s, const struct creation *c)
+static bool check_job(struct session *s, const struct creation *c)
 {
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(s->kinds, c->kind, yyjson_doc_get_root(c->doc), STR_NONE, &e);
@@ -76,7 +77,7 @@ static bool check(struct session *s, const struct creation *c)
 	return well;
 }
 
-static bool prepare(struct rerunning *u, const struct job_found *old, struct str name, struct creation *ret)
+static bool prepare_job(struct rerunning *u, const struct job_found *old, struct str name, struct creation *ret)
 {
 	struct session *s = &u->session;
 	CLEANUP(json_docp) yyjson_doc *doc = fresh(old->job.root, name);
@@ -91,13 +92,13 @@ static bool prepare(struct rerunning *u, const struct job_found *old, struct str
 	if (!ret->doc)
 		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%s", err_msg(&e));
 	err_release(&e);
-	return ret->doc && check(s, ret);
+	return ret->doc && check_job(s, ret);
 }
 
 static enum created create_as(struct rerunning *u, const struct job_found *old, struct str name, struct job_found *ret)
 {
 	struct creation c;
-	enum created result = prepare(u, old, name, &c) ? create(&u->session, &c, ret) : CREATE_FAILED;
+	enum created result = prepare_job(u, old, name, &c) ? create_object(&u->session, &c, ret) : CREATE_FAILED;
 
 	creation_release(&c);
 	return result;
@@ -107,7 +108,7 @@ static enum created create_as(struct rerunning *u, const struct job_found *old, 
 static enum exit_code make_room(struct rerunning *u, const struct job_found *old)
 {
 	struct creation c;
-	bool well = prepare(u, old, old->name, &c);
+	bool well = prepare_job(u, old, old->name, &c);
 
 	creation_release(&c);
 	return well ? job_delete(&u->session, old, true) : u->session.cli->status;
@@ -139,7 +140,7 @@ static enum exit_code exists(struct session *s, const struct job_found *old, str
 	                STR_F(base), (long long)number + 1, STR_F(base), (long long)number + TRIES);
 }
 
-static enum exit_code again(struct rerunning *u, const struct job_found *old, const char *name)
+static enum exit_code create_again(struct rerunning *u, const struct job_found *old, const char *name)
 {
 	struct session *s = &u->session;
 	struct job_found fresh_one = { 0 };
@@ -172,7 +173,7 @@ static enum exit_code again(struct rerunning *u, const struct job_found *old, co
 	return status;
 }
 
-static enum exit_code run(struct rerunning *u, const char *name, const char *new_name, bool force)
+static enum exit_code rerun_job(struct rerunning *u, const char *name, const char *new_name, bool force)
 {
 	struct session *s = &u->session;
 	struct job_found old;
@@ -187,7 +188,7 @@ static enum exit_code run(struct rerunning *u, const char *name, const char *new
 		                  STR_F(v.state),
 		                  u->replace ? "it is ended and replaced" : "it runs a second time beside the first");
 	else
-		status = again(u, &old, new_name);
+		status = create_again(u, &old, new_name);
 	job_found_release(&old);
 	return status;
 }
@@ -218,7 +219,7 @@ enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv)
 	else if (name && u.replace)
 		status = cli_usage(cli, "--name and --replace contradict each other");
 	else
-		status = run(&u, argv[0], name, force);
+		status = rerun_job(&u, argv[0], name, force);
 	edits_release(&u.edits);
 	session_end(&u.session);
 	return status;

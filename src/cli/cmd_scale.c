@@ -1,7 +1,8 @@
 /* dljob scale: another number of replicas, in the kind's own field. */
-#include "cli/edit.h"
-#include "cli/jobs.h"
-#include "cli/view.h"
+#include "cli/commands.h"
+#include "client/edit.h"
+#include "client/jobs.h"
+#include "client/view.h"
 #include "job/problems.h"
 
 enum { PATCH_MAX = 64 << 10, ROLES_MAX = 64 };
@@ -92,7 +93,7 @@ static void make_patch(const struct job_found *f, const struct resize *changes, 
 }
 
 /* Would the kind still take it? What it says is what dljob validate would say. */
-static bool check(struct session *s, const struct job_found *f, const struct resize *changes, size_t n)
+static bool check_resized(struct session *s, const struct job_found *f, const struct resize *changes, size_t n)
 {
 	struct edits edits = { 0 };
 	struct err e = ERR_INIT;
@@ -123,7 +124,7 @@ static bool check(struct session *s, const struct job_found *f, const struct res
 	return well;
 }
 
-static enum exit_code send(struct session *s, const struct job_found *f, const struct resize *changes, size_t n)
+static enum exit_code send_resize(struct session *s, const struct job_found *f, const struct resize *changes, size_t n)
 {
 	struct buf patch = BUF_INIT(PATCH_MAX);
 	struct remote_call call = { .method = HTTP_PATCH,
@@ -174,7 +175,7 @@ static enum exit_code scale(struct session *s, const char *name, struct resize *
 		if (!find_role(s->cli, kind_job(kj), &changes[i]))
 			status = s->cli->status;
 	if (status == CLI_WELL)
-		status = check(s, &found, changes, n) ? send(s, &found, changes, n) : s->cli->status;
+		status = check_resized(s, &found, changes, n) ? send_resize(s, &found, changes, n) : s->cli->status;
 	kind_job_free(kj);
 	err_release(&e);
 	job_found_release(&found);

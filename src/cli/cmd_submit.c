@@ -1,11 +1,12 @@
 /* dljob submit: jobs of files to a cluster, with changes, after a check of everything. */
 #include "base/yaml.h"
-#include "cli/create.h"
-#include "cli/edit.h"
-#include "cli/logs.h"
-#include "cli/manifest.h"
-#include "cli/report.h"
-#include "cli/waiting.h"
+#include "cli/commands.h"
+#include "client/create.h"
+#include "client/edit.h"
+#include "client/manifest.h"
+#include "client/report.h"
+#include "client/waiting.h"
+#include "logs/logs.h"
 
 enum { TEXT_MAX = 64 << 20 };
 
@@ -36,8 +37,8 @@ static bool choose_namespace(struct submitting *u, yyjson_val *root, struct crea
 }
 
 /* Checks one job after all changes to it. */
-static void check(struct submitting *u, const char *file, const struct manifest *m, const struct manifest_object *o,
-                  yyjson_val *root)
+static void check_job(struct submitting *u, const char *file, const struct manifest *m, const struct manifest_object *o,
+                      yyjson_val *root)
 {
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(u->session.kinds, o->kind, root, STR_NONE, &e);
@@ -53,7 +54,8 @@ static void check(struct submitting *u, const char *file, const struct manifest 
 	err_release(&e);
 }
 
-static bool take(struct submitting *u, const char *file, const struct manifest *m, const struct manifest_object *o)
+static bool take_object(struct submitting *u, const char *file, const struct manifest *m,
+                        const struct manifest_object *o)
 {
 	struct session *s = &u->session;
 	struct creation c = { .kind = o->class == OBJECT_JOB ? o->kind : NULL };
@@ -79,28 +81,24 @@ static bool take(struct submitting *u, const char *file, const struct manifest *
 	u->jobs += c.kind != NULL;
 	*vec_push(&s->cli->arena, &u->list) = c;
 	if (c.kind)
-		check(u, file, m, o, root);
+		check_job(u, file, m, o, root);
 	return choose_namespace(u, root, &u->list.v[u->list.n - 1]);
 }
 
 static bool read_file(struct submitting *u, const char *file)
 {
-	struct err e = ERR_INIT;
-	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = u->session.kinds, .arena = &u->session.cli->arena };
 	struct manifest_object o;
+	struct manifest m;
 	size_t before = u->jobs;
 	bool well = true;
 
-	if (!m.yaml) {
-		report_unreadable(&u->report, file, str_c(err_msg(&e)));
-		err_release(&e);
+	if (!report_open(&u->report, file, u->session.kinds, &u->session.cli->arena, &m))
 		return true;
-	}
 	while (well && manifest_next(&m, &o)) {
 		if (o.class == OBJECT_WRONG)
 			report_object(&u->report, file, &m, &o);
 		else
-			well = take(u, file, &m, &o);
+			well = take_object(u, file, &m, &o);
 	}
 	if (well && u->jobs == before && !u->report.errors) {
 		u->session.cli->status = cli_fail(u->session.cli, CLI_INVALID, "there is no job in %s", file);
@@ -135,7 +133,7 @@ static enum exit_code send_all(struct submitting *u)
 
 			if ((c->kind != NULL) != jobs)
 				continue;
-			switch (create(s, c, jobs ? &found : NULL)) {
+			switch (create_object(s, c, jobs ? &found : NULL)) {
 			case CREATED:
 				printf("%.*s/%.*s created\n", STR_F(c->what), STR_F(jobs ? found.name : c->name));
 				if (jobs)
@@ -176,7 +174,7 @@ static enum exit_code see_end(struct submitting *u, enum exit_code status)
 	return status;
 }
 
-static enum exit_code run(struct submitting *u, int n, char **files)
+static enum exit_code submit_files(struct submitting *u, int n, char **files)
 {
 	struct cli *cli = u->session.cli;
 
@@ -205,7 +203,7 @@ static enum exit_code run(struct submitting *u, int n, char **files)
 enum exit_code cmd_submit(struct cli *cli, int argc, char **argv)
 {
 	struct submitting u = { .session = { .cli = cli } };
-	struct opt opts[7 + REMOTE_OPTS] = {
+	struct opt opts[7 + REMOTE_OPTS + SIZE_OPTS] = {
 		{ 0, "set", "PATH=VALUE", "change a field: spec.replicaSpecs[0].replicas=3", .list = &u.edits.set },
 		{ 'e', "env", "NAME=VALUE", "a variable of all containers; NAME: as it is here", .list = &u.edits.env },
 		{ 0, "name", "NAME", "instead of the job's own", .text = &u.edits.name },
@@ -218,13 +216,14 @@ enum exit_code cmd_submit(struct cli *cli, int argc, char **argv)
 	int n;
 
 	remote_opts(opts + 7, &u.session.flags);
+	cli_size_opts(cli, opts + 7 + REMOTE_OPTS);
 	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 	if (n < 0)
 		status = cli->status;
 	else if (n == 0)
 		status = cli_usage(cli, "which FILE? - is standard input");
 	else
-		status = run(&u, n, argv);
+		status = submit_files(&u, n, argv);
 	for (size_t i = 0; i < u.list.n; i++)
 		creation_release(&u.list.v[i]);
 	for (size_t i = 0; i < u.created.n; i++)

@@ -1,7 +1,8 @@
 /* dljob suspend, dljob resume: spec.policy.suspend, or the annotation of kinds whose spec is a list. */
 #include "base/yaml.h"
-#include "cli/jobs.h"
-#include "cli/view.h"
+#include "cli/commands.h"
+#include "client/jobs.h"
+#include "client/view.h"
 
 enum { PATCH_MAX = 1 << 20 };
 
@@ -50,7 +51,7 @@ static bool make_patch(const struct job_of *job, bool suspend, struct buf *ret, 
 	return well;
 }
 
-static enum exit_code send(struct session *s, const struct job_found *f, bool suspend)
+static enum exit_code send_suspend(struct session *s, const struct job_found *f, bool suspend)
 {
 	struct buf patch = BUF_INIT(PATCH_MAX);
 	struct remote_call call = { .method = HTTP_PATCH,
@@ -101,12 +102,12 @@ static enum exit_code change(struct session *s, const char *name, bool suspend)
 		                 ? CLI_FAILED
 		                 : CLI_WELL;
 	else
-		status = send(s, &found, suspend);
+		status = send_suspend(s, &found, suspend);
 	job_found_release(&found);
 	return status;
 }
 
-static enum exit_code run(struct cli *cli, int argc, char **argv, bool suspend)
+static enum exit_code change_job(struct cli *cli, int argc, char **argv, bool suspend)
 {
 	struct session s = { .cli = cli };
 	struct opt opts[REMOTE_OPTS];
@@ -128,10 +129,10 @@ static enum exit_code run(struct cli *cli, int argc, char **argv, bool suspend)
 
 enum exit_code cmd_suspend(struct cli *cli, int argc, char **argv)
 {
-	return run(cli, argc, argv, true);
+	return change_job(cli, argc, argv, true);
 }
 
 enum exit_code cmd_resume(struct cli *cli, int argc, char **argv)
 {
-	return run(cli, argc, argv, false);
+	return change_job(cli, argc, argv, false);
 }

@@ -1,7 +1,7 @@
 /* dljob validate: everything that is wrong with all jobs of all files. */
 #include "base/map.h"
-#include "cli/cli.h"
-#include "cli/report.h"
+#include "cli/commands.h"
+#include "client/report.h"
 
 struct totals {
 	size_t files, jobs;
@@ -55,16 +55,12 @@ static void check_job(struct cli *cli, struct kinds *kinds, const char *file, co
 
 static void check_file(struct cli *cli, struct kinds *kinds, const char *file, struct report *r, struct totals *t)
 {
-	struct err e = ERR_INIT;
-	struct manifest m = { .yaml = yaml_read(file, &e), .kinds = kinds, .arena = &cli->arena };
 	struct manifest_object o;
+	struct manifest m;
 
 	t->files++;
-	if (!m.yaml) {
-		report_unreadable(r, file, str_c(err_msg(&e)));
-		err_release(&e);
+	if (!report_open(r, file, kinds, &cli->arena, &m))
 		return;
-	}
 	if (yaml_count(m.yaml) == 0)
 		report_line(r, REPORT_ERROR, file, (struct yaml_pos){ 0, 0 }, STR_NONE, STR("there is nothing in it"));
 	while (manifest_next(&m, &o)) {
@@ -85,9 +81,12 @@ enum exit_code cmd_validate(struct cli *cli, int argc, char **argv)
 {
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	struct totals t = { 0 };
+	struct opt opts[SIZE_OPTS];
 	struct report r;
-	int n = cli_parse(cli, NULL, 0, argc, argv);
+	int n;
 
+	cli_size_opts(cli, opts);
+	n = cli_parse(cli, opts, SIZE_OPTS, argc, argv);
 	if (n < 0)
 		return cli->status;
 	if (n == 0)

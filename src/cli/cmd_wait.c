@@ -1,6 +1,7 @@
 /* dljob wait: until a job is what is wanted of it. */
-#include "cli/duration.h"
-#include "cli/waiting.h"
+#include "cli/commands.h"
+#include "client/waiting.h"
+#include "term/duration.h"
 
 static enum exit_code wait_one(struct session *s, const char *name, enum wait_for what)
 {

@@ -1,5 +1,5 @@
 /* The table of commands. --help is made of it. */
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 const struct command commands[] = {
 	{ "run", "FILE…", "run a job on this machine, to its end",
@@ -56,7 +56,7 @@ const struct command commands[] = {
 	{ "suspend", "[KIND/]NAME…", "delete a job's pods and wait",
 	  "Sets policy.suspend: the pods are deleted, the job stays. 'dljob resume' lets it go on.\n",
 	  "dljob suspend mnist", cmd_suspend },
-	{ "resume", "[KIND/]NAME…", "let a suspended job go on", "Clears policy.suspend: the pods are made again.\n",
+	{ "resume", "[KIND/]NAME…", "resume a suspended job", "Clears policy.suspend: the pods are made again.\n",
 	  "dljob resume mnist", cmd_resume },
 	{ "delete", "[KIND/]NAME…", "delete jobs, with all that belongs to them",
 	  "Deletes jobs by name, of files (-f), or all of a namespace, and waits until they are gone. Their\n"
@@ -101,17 +101,6 @@ const struct command *command_find(struct str name)
 	return NULL;
 }
 
-void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to)
-{
-	const struct command *c = cli->command;
-	const char *rest = strncmp(c->example, "dljob ", 6) ? NULL : c->example + 5;
-
-	fprintf(to, "usage: %s %s [options]%s%s\n\n%s\nOptions:\n", cli->program, c->name, *c->operands ? " " : "",
-	        c->operands, c->help);
-	opts_help(opts, n, to);
-	fprintf(to, "\nExample:\n  %s%s\n", rest ? cli->program : "", rest ? rest : c->example);
-}
-
 void command_describe(struct cli *cli, const struct command *c)
 {
 	cli->command = c;
@@ -131,6 +120,6 @@ void commands_help(const struct cli *cli, FILE *to)
 	fputs("\nOptions of every command:\n"
 	      "      --kinds-dir DIR     load the *.lua of DIR too (several times; also DL_OPERATOR_KINDS=DIR:DIR)\n"
 	      "  -h, --help              explain the command, with an example\n"
-	      "\nExit status: 0 well, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n",
+	      "\nExit status: 0 success, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n",
 	      to);
 }

@@ -1,5 +1,5 @@
 /* dljob: finds the command, runs it, and notices if its output could not be written. */
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 static const char *nearest_command(struct str name)
 {
@@ -27,7 +27,7 @@ static enum exit_code unknown_command(struct cli *cli, const char *name)
 }
 
 /* The command is the first argument that is no option; --kinds-dir may stand before it. */
-static enum exit_code run(struct cli *cli, int argc, char **argv)
+static enum exit_code run_command(struct cli *cli, int argc, char **argv)
 {
 	int i = 1;
 
@@ -68,7 +68,7 @@ static const char *program_name(const char *path)
 int main(int argc, char **argv)
 {
 	struct cli cli = { .program = program_name(argc > 0 ? argv[0] : ""), .arena = ARENA_INIT };
-	enum exit_code status = run(&cli, argc, argv);
+	enum exit_code status = run_command(&cli, argc, argv);
 
 	if (!cli_output_end() && status == CLI_WELL)
 		status = CLI_FAILED;

@@ -1,7 +1,6 @@
 /* The manual page of dljob: all commands with their options, from the table of commands. */
-#include "cli/man.h"
-
-#include "cli/roff.h"
+#include "cli/commands.h"
+#include "term/roff.h"
 
 static void put_opts(void *cookie, const struct opt *opts, size_t n)
 {
@@ -38,7 +37,7 @@ void man_dljob(FILE *to)
 		if (c->summary)
 			put_command(&other, c, to);
 	roff_section(to, "EXIT STATUS");
-	roff_text(to, "0 well, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n");
+	roff_text(to, "0 success, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n");
 	roff_section(to, "ENVIRONMENT");
 	roff_item(to, "KUBECONFIG", NULL, "the kubeconfig files, with colons between them");
 	roff_item(to, "DLJOB_HOME", NULL,

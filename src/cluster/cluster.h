@@ -55,6 +55,17 @@ struct object {
 	const struct group *group;
 };
 
+/* An object's JSON is not read if it is longer: etcd takes 1.5 MB, and JSON can be six times that. */
+enum { OBJECT_READ_MAX = 8 << 20 };
+
+/* An object that was not read: it is too large (LARGE), or cannot be understood. It is unknown, never gone. */
+struct skipped {
+	struct meta meta;   /* its name, UID, version and owner. Without a name nobody knows which one it is */
+	struct str job_uid; /* from our label */
+	bool gone;          /* this was its last state */
+	bool large;
+};
+
 /* For messages. */
 static inline const char *resource_noun(enum resource r)
 {
@@ -89,14 +100,16 @@ enum cluster_event_type {
 	EVENT_PUT,     /* an object is there, or has changed */
 	EVENT_GONE,    /* an object was deleted; this is its last state */
 	EVENT_SYNCED,  /* … and has ended: what was not in it, and was known before, is gone unseen */
+	EVENT_SKIPPED, /* instead of PUT or GONE, of an object that was not read */
 	EVENT_OUTCOME, /* a request was answered */
 };
 
 struct cluster_event {
 	enum cluster_event_type type;
 	enum resource resource;
-	struct str kind;        /* SYNC, SYNCED of jobs: the kind that is listed; empty: all of them */
-	struct object object;   /* PUT, GONE */
+	struct str kind;      /* SYNC, SYNCED of jobs: the kind that is listed; empty: all of them. SKIPPED: the kind */
+	struct object object; /* PUT, GONE */
+	struct skipped skipped; /* SKIPPED */
 	struct outcome outcome; /* OUTCOME */
 };
 

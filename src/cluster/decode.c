@@ -5,10 +5,10 @@
 enum { ADDRESS_MAX = sizeof("http://127.0.0.1:65535/") - 1 };
 
 /* A field of a struct that is read as it stands. Where the type is wrong nothing is written. */
-enum field_type { F_TEXT, F_CLIPPED, F_TIME, F_INT32, F_LABEL32, F_LABEL64 };
-struct field {
+enum object_field_type { F_TEXT, F_CLIPPED, F_TIME, F_INT32, F_LABEL32, F_LABEL64 };
+struct object_field {
 	const char *key;
-	enum field_type type;
+	enum object_field_type type;
 	size_t offset;
 };
 #define FIELD(key, type, s, member)                                                                                    \
@@ -16,7 +16,7 @@ struct field {
 		key, type, offsetof(struct s, member)                                                                  \
 	}
 
-static const struct field meta_fields[] = {
+static const struct object_field meta_fields[] = {
 	FIELD("name", F_TEXT, meta, name),
 	FIELD("namespace", F_TEXT, meta, ns),
 	FIELD("uid", F_TEXT, meta, uid),
@@ -26,45 +26,48 @@ static const struct field meta_fields[] = {
 	FIELD("deletionGracePeriodSeconds", F_INT32, meta, grace),
 };
 
-static const struct field pod_labels[] = {
+static const struct object_field pod_labels[] = {
 	FIELD(LABEL_UID, F_TEXT, pod, job_uid),
 	FIELD(LABEL_ROLE, F_TEXT, pod, role),
 	FIELD(LABEL_INDEX, F_LABEL32, pod, index),
 	FIELD(LABEL_GENERATION, F_LABEL64, pod, generation),
 };
 
-static const struct field pod_status_fields[] = {
+static const struct object_field pod_status_fields[] = {
 	FIELD("reason", F_CLIPPED, pod, reason),
 	FIELD("message", F_CLIPPED, pod, message),
 	FIELD("startTime", F_TIME, pod, started),
 };
 
-static const struct field service_labels[] = {
+static const struct object_field service_labels[] = {
 	FIELD(LABEL_UID, F_TEXT, service, job_uid),
 	FIELD(LABEL_ROLE, F_TEXT, service, role),
 	FIELD(LABEL_INDEX, F_LABEL32, service, index),
 };
 
-static const struct field group_labels[] = {
+static const struct object_field group_labels[] = {
 	FIELD(LABEL_UID, F_TEXT, group, job_uid),
 };
 
-static const struct field group_fields[] = {
+static const struct object_field group_fields[] = {
 	FIELD("minMember", F_INT32, group, min_member),
 	FIELD("queue", F_TEXT, group, queue),
 	FIELD("priorityClassName", F_TEXT, group, priority_class),
 	FIELD("scheduleTimeoutSeconds", F_INT32, group, timeout),
 };
 
-static const struct field waiting_fields[] = {
+static const struct object_field waiting_fields[] = {
 	FIELD("reason", F_CLIPPED, container, reason),
 	FIELD("message", F_CLIPPED, container, message),
 };
 
-static const struct field terminated_fields[] = {
-	FIELD("reason", F_CLIPPED, container, reason),
-	FIELD("message", F_CLIPPED, container, message),
-	FIELD("exitCode", F_INT32, container, exit_code),
+static const struct object_field running_fields[] = {
+	FIELD("startedAt", F_TIME, container, started),
+};
+
+static const struct object_field terminated_fields[] = {
+	FIELD("startedAt", F_TIME, container, started),   FIELD("reason", F_CLIPPED, container, reason),
+	FIELD("message", F_CLIPPED, container, message),  FIELD("exitCode", F_INT32, container, exit_code),
 	FIELD("finishedAt", F_TIME, container, finished),
 };
 
@@ -78,21 +81,21 @@ static struct str clip(struct str s)
 	return str_sub(s, 0, n);
 }
 
-static struct str keep(struct str s, struct arena *a)
+static struct str keep_text(struct str s, struct arena *a)
 {
 	return str_empty(s) ? STR_NONE : arena_str(a, s);
 }
 
-static void read_field(void *to, enum field_type type, yyjson_val *val, struct arena *a)
+static void read_field(void *to, enum object_field_type type, yyjson_val *val, struct arena *a)
 {
 	int64_t n;
 
 	switch (type) {
 	case F_TEXT:
-		*(struct str *)to = keep(json_str(val), a);
+		*(struct str *)to = keep_text(json_str(val), a);
 		return;
 	case F_CLIPPED:
-		*(struct str *)to = keep(clip(json_str(val)), a);
+		*(struct str *)to = keep_text(clip(json_str(val)), a);
 		return;
 	case F_TIME:
 		if (time_parse(json_str(val), &n))
@@ -113,7 +116,7 @@ static void read_field(void *to, enum field_type type, yyjson_val *val, struct a
 	}
 }
 
-static void read_fields(void *to, const struct field *f, size_t n, yyjson_val *obj, struct arena *a)
+static void read_fields(void *to, const struct object_field *f, size_t n, yyjson_val *obj, struct arena *a)
 {
 	for (size_t i = 0; i < n; i++) {
 		yyjson_val *val = json_get(obj, f[i].key);
@@ -144,7 +147,7 @@ static void read_owner(struct meta *ret, yyjson_val *metadata, struct arena *a)
 	{
 		if (!yyjson_is_true(json_get(owner, "controller")))
 			continue;
-		ret->owner_uid = keep(json_str(json_get(owner, "uid")), a);
+		ret->owner_uid = keep_text(json_str(json_get(owner, "uid")), a);
 		ret->owner = kind_and_name(owner, a);
 		return;
 	}
@@ -163,14 +166,15 @@ static bool read_meta(struct meta *ret, yyjson_val *val, struct arena *a, struct
 
 static void read_state(struct container *c, yyjson_val *state, struct arena *a)
 {
-	yyjson_val *terminated = json_get(state, "terminated");
+	yyjson_val *terminated = json_get(state, "terminated"), *running = json_get(state, "running");
 
 	if (yyjson_is_obj(terminated)) {
 		c->state = CONTAINER_TERMINATED;
 		c->exit_code = -1; /* one that nobody knows is no success */
 		READ(c, terminated_fields, terminated, a);
-	} else if (yyjson_is_obj(json_get(state, "running"))) {
+	} else if (yyjson_is_obj(running)) {
 		c->state = CONTAINER_RUNNING;
+		READ(c, running_fields, running, a);
 	} else {
 		c->state = CONTAINER_WAITING;
 		READ(c, waiting_fields, json_get(state, "waiting"), a);
@@ -188,7 +192,7 @@ static struct container *read_containers(struct container *c, yyjson_val *list, 
 
 		if (str_empty(name))
 			continue;
-		*c = (struct container){ .name = keep(name, a), .init = init };
+		*c = (struct container){ .name = keep_text(name, a), .init = init };
 		read_state(c++, json_get(one, "state"), a);
 	}
 	return c;
@@ -223,13 +227,15 @@ static void read_conditions(struct pod *ret, yyjson_val *status, struct arena *a
 	{
 		struct str type = json_str(json_get(one, "type"));
 
-		if (str_eqc(type, "Ready"))
+		if (str_eqc(type, "Ready")) {
 			ret->ready = is_true(one);
-		else if (str_eqc(type, "DisruptionTarget"))
-			ret->disrupted = is_true(one);
-		else if (str_eqc(type, "PodScheduled") && str_eqc(json_str(json_get(one, "status")), "False") &&
-		         str_empty(ret->message))
-			ret->message = keep(clip(json_str(json_get(one, "message"))), a);
+		} else if (str_eqc(type, "DisruptionTarget") && is_true(one)) {
+			ret->disrupted = true;
+			ret->disrupter = keep_text(clip(json_str(json_get(one, "reason"))), a);
+		} else if (str_eqc(type, "PodScheduled") && str_eqc(json_str(json_get(one, "status")), "False") &&
+		           str_empty(ret->message)) {
+			ret->message = keep_text(clip(json_str(json_get(one, "message"))), a);
+		}
 	}
 }
 
@@ -259,12 +265,26 @@ static struct str read_address(yyjson_val *annotations, struct arena *a)
 		return STR_NONE;
 	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
 		i++;
-	return str_eqc(str_sub(s, i, s.n), "/") ? keep(s, a) : STR_NONE;
+	return str_eqc(str_sub(s, i, s.n), "/") ? keep_text(s, a) : STR_NONE;
+}
+
+/* Since Kubernetes 1.34 a container may have a restart policy, and rules, of its own. */
+static bool restarts_itself(yyjson_val *containers)
+{
+	yyjson_val *one;
+	size_t i, max;
+
+	yyjson_arr_foreach(containers, i, max, one)
+	{
+		if (json_str(json_get(one, "restartPolicy")).n || yyjson_arr_size(json_get(one, "restartPolicyRules")))
+			return true;
+	}
+	return false;
 }
 
 bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
-	yyjson_val *status = json_get(val, "status");
+	yyjson_val *spec = json_get(val, "spec"), *status = json_get(val, "status");
 
 	*ret = (struct pod){ .index = -1 };
 	if (!read_meta(&ret->meta, val, a, e))
@@ -273,7 +293,9 @@ bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e
 	READ(ret, pod_status_fields, status, a);
 	ret->address = read_address(json_at(val, "metadata", "annotations", NULL), a);
 	ret->phase = phase_of(json_str(json_get(status, "phase")));
-	ret->node = keep(json_str(json_at(val, "spec", "nodeName", NULL)), a);
+	ret->node = keep_text(json_str(json_get(spec, "nodeName")), a);
+	ret->restarts_itself = restarts_itself(json_get(spec, "containers"));
+	ret->tolerations = tolerations_read(json_get(spec, "tolerations"));
 	read_conditions(ret, status, a);
 	read_all_containers(ret, status, a);
 	return true;
@@ -304,7 +326,7 @@ static struct str why_not(yyjson_val *status, struct arena *a)
 		else if (str_eqc(json_str(json_get(one, "type")), "Scheduled"))
 			message = STR_NONE;
 	}
-	return keep(clip(message), a);
+	return keep_text(clip(message), a);
 }
 
 bool decode_group(struct group *ret, yyjson_val *val, struct arena *a, struct err *e)
@@ -319,7 +341,7 @@ bool decode_group(struct group *ret, yyjson_val *val, struct arena *a, struct er
 	ret->needs = needs_of_list(json_get(spec, "minResources"), a);
 	for (size_t i = 0; i < ret->needs.n; i++)
 		ret->needs.v[i].name = arena_str(a, ret->needs.v[i].name);
-	ret->phase = keep(clip(json_str(json_get(status, "phase"))), a);
+	ret->phase = keep_text(clip(json_str(json_get(status, "phase"))), a);
 	ret->message = why_not(status, a);
 	return true;
 }
@@ -335,14 +357,12 @@ bool decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err 
 	if (!read_meta(&meta, val, a, e))
 		return false;
 	ret->name = meta.name;
-	/* A node that has not said anything yet is not ready since it is there, not since 1970. */
-	ret->since = meta.created;
 	yyjson_arr_foreach(conditions, i, max, one)
 	{
 		if (!str_eqc(json_str(json_get(one, "type")), "Ready"))
 			continue;
 		ret->ready = is_true(one);
-		read_field(&ret->since, F_TIME, json_get(one, "lastTransitionTime"), a);
+		ret->unreachable = str_eqc(json_str(json_get(one, "status")), "Unknown");
 	}
 	yyjson_arr_foreach(taints, i, max, one)
 	{

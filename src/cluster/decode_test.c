@@ -92,8 +92,59 @@ static void test_pod(void **state)
 	check_container(&p.containers[1], "proxy", true, CONTAINER_RUNNING, 0, "", "");
 	check_container(&p.containers[2], "tensorflow", false, CONTAINER_TERMINATED, 137, "OOMKilled", "killed");
 	same_time(p.containers[2].finished, "2026-11-15T12:09:59Z");
+	assert_false(p.restarts_itself);
+	assert_int_equal(p.tolerations.not_ready, 300);
 	check_container(&p.containers[3], "logs", false, CONTAINER_WAITING, 0, "ImagePullBackOff",
 	                "Back-off pulling image");
+}
+
+static void test_disruption(void **state)
+{
+	struct pod p =
+		pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
+	               "\"status\":\"True\",\"reason\":\"DeletionByTaintManager\"}]}}");
+
+	(void)state;
+	assert_true(p.disrupted);
+	same(p.disrupter, "DeletionByTaintManager");
+	p = pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
+	           "\"status\":\"False\",\"reason\":\"X\"}]}}");
+	assert_false(p.disrupted);
+	assert_int_equal(p.disrupter.n, 0);
+}
+
+/* Containers with a restart policy of their own; init containers have always had one. */
+static void test_restarts_itself(void **state)
+{
+	static const struct {
+		const char *spec;
+		bool own;
+	} table[] = {
+		{ "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"restartPolicy\":\"Always\"}]}", true },
+		{ "{\"containers\":[{\"name\":\"a\",\"restartPolicyRules\":[{\"action\":\"Restart\"}]}]}", true },
+		{ "{\"containers\":[{\"name\":\"a\",\"restartPolicyRules\":[]}]}", false },
+		{ "{\"containers\":[{\"name\":\"a\"}],\"initContainers\":[{\"restartPolicy\":\"Always\"}]}", false },
+		{ "{\"containers\":{\"restartPolicy\":\"Always\"}}", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct str text = arena_printf(&arena, "{\"metadata\":{\"name\":\"p\"},\"spec\":%s}", table[i].spec);
+
+		assert_int_equal(pod_of(text.p).restarts_itself, table[i].own);
+	}
+}
+
+static void test_started(void **state)
+{
+	struct pod p = pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"containerStatuses\":["
+	                      "{\"name\":\"a\",\"state\":{\"running\":{\"startedAt\":\"2026-11-15T12:00:01Z\"}}},"
+	                      "{\"name\":\"b\",\"state\":{\"terminated\":{\"exitCode\":1,"
+	                      "\"startedAt\":\"2026-11-15T12:00:02Z\",\"finishedAt\":\"2026-11-15T12:00:03Z\"}}}]}}");
+
+	(void)state;
+	same_time(p.containers[0].started, "2026-11-15T12:00:01Z");
+	same_time(p.containers[1].started, "2026-11-15T12:00:02Z");
 }
 
 /* Where a pod can be reached is believed only of this machine: everybody who may edit pods can write it. */
@@ -343,16 +394,18 @@ static void test_node(void **state)
 	assert_false(n.ready);
 	assert_true(n.out_of_service);
 	assert_false(n.gone);
-	same_time(n.since, "2026-11-15T12:00:00Z");
+	assert_int_equal(n.since, 0);
 	n = node_of(NODE(",\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]},\"spec\":{\"taints\":"
 	                 "[{\"key\":"
 	                 "\"node.kubernetes.io/unreachable\"}]}"));
 	assert_true(n.ready);
 	assert_false(n.out_of_service);
-	same_time(n.since, "2026-11-01T00:00:00Z");
+	assert_false(n.unreachable);
+	n = node_of(NODE(",\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"Unknown\"}]}"));
+	assert_false(n.ready);
+	assert_true(n.unreachable);
 	n = node_of(NODE(",\"status\":{\"conditions\":{\"type\":\"Ready\",\"status\":\"True\"}},\"spec\":5"));
 	assert_false(n.ready);
-	same_time(n.since, "2026-11-01T00:00:00Z");
 }
 
 static void test_job(void **state)
@@ -518,6 +571,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_pod, teardown),
+		cmocka_unit_test_teardown(test_disruption, teardown),
+		cmocka_unit_test_teardown(test_restarts_itself, teardown),
+		cmocka_unit_test_teardown(test_started, teardown),
 		cmocka_unit_test_teardown(test_address, teardown),
 		cmocka_unit_test_teardown(test_bare_pod, teardown),
 		cmocka_unit_test_teardown(test_phases, teardown),

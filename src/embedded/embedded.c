@@ -51,7 +51,7 @@ static void on_quiet(void *cookie)
 #endif
 }
 
-static void step(void *cookie)
+static void step_cluster(void *cookie)
 {
 	struct embedded *em = cookie;
 	msec next;
@@ -207,7 +207,7 @@ struct embedded *embedded_open(const struct embedded_config *c, struct err *e)
 	    net_enter(&em->world, c->folder, c->network, c->keep ? NET_OUTLIVES_US : NET_DIES_WITH_US, e) &&
 	    net_open(&em->net, &em->world, c->folder, str_c(em->id), e) && open_store(em, c, e) &&
 	    open_operator(em, e) && open_runner(em, c, e)) {
-		em->timer = loop_timer_new(em->loop, step, em);
+		em->timer = loop_timer_new(em->loop, step_cluster, em);
 		em->quiet = em->keep ? loop_timer_new(em->loop, on_quiet, em) : NULL;
 		embedded_wake(em);
 		return em;

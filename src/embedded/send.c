@@ -16,7 +16,7 @@ static bool read_path(struct str path, struct str *ns, struct str *name)
 	return true;
 }
 
-static int send(struct embedded *em, const struct api_call *call)
+static int send_event(struct embedded *em, const struct api_call *call)
 {
 	struct store_request r = { .type = store_type(em->store, STR_NONE, STR("v1"), STR("events")),
 		                   .body = call->body };
@@ -37,6 +37,6 @@ msec embedded_send_events(struct embedded *em)
 	uint64_t id;
 
 	while (events_next(em->events, now, &call, &id, &at))
-		events_answer(em->events, now, id, send(em, &call));
+		events_answer(em->events, now, id, send_event(em, &call));
 	return at == NEVER ? NEVER : MAX(at - now, 0);
 }

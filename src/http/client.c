@@ -280,7 +280,7 @@ void http_client_expire(struct http_client *c)
 	}
 }
 
-static void on_timer(void *cookie)
+static void on_call_timer(void *cookie)
 {
 	struct http_client *c = cookie;
 
@@ -303,7 +303,7 @@ struct http_client *http_client_new(struct loop *l, const struct http_server *s,
 		free(c);
 		return NULL;
 	}
-	c->timer = loop_timer_new(l, on_timer, c);
+	c->timer = loop_timer_new(l, on_call_timer, c);
 	return c;
 }
 
@@ -317,7 +317,7 @@ void http_client_free(struct http_client *c)
 		destroy(c);
 }
 
-static struct str keep(char **at, struct str s)
+static struct str keep_text(char **at, struct str s)
 {
 	struct str kept = { *at, s.n };
 
@@ -340,7 +340,7 @@ static void copy_request(struct http_call *call, const struct http_request *r)
 		n += texts[i]->n;
 	at = call->text = xmalloc(n + 1);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		*texts[i] = keep(&at, *texts[i]);
+		*texts[i] = keep_text(&at, *texts[i]);
 }
 
 static bool breaks_line(struct str s)

@@ -112,15 +112,18 @@ static void on_done(void *cookie, const struct http_answer *a)
 
 static void send_it(struct user *u, const char *path)
 {
-	u->call = testing_send(NULL, (struct http_request){ .path = str_c(path), .timeout = MINUTES(2), .data = on_data,
-	                                                    .done = on_done, .cookie = u });
+	u->call = testing_send(
+		NULL,
+		(struct http_request){
+			.path = str_c(path), .timeout = MINUTES(2), .data = on_data, .done = on_done, .cookie = u });
 	assert_int_equal(u->ends, 0);
 }
 
 static void collect_it(struct user *u, const char *path)
 {
-	u->call = testing_send(NULL, (struct http_request){ .path = str_c(path), .timeout = MINUTES(2), .done = on_done,
-	                                                    .cookie = u });
+	u->call = testing_send(
+		NULL,
+		(struct http_request){ .path = str_c(path), .timeout = MINUTES(2), .done = on_done, .cookie = u });
 	assert_int_equal(u->ends, 0);
 }
 

@@ -4,8 +4,10 @@
 /* Copies with zeros behind, for libcurl. */
 static void copy_server(struct http_config *c, const struct http_server *s)
 {
-	struct str *texts[] = { &c->server.url, &c->server.ca, &c->server.cert, &c->server.key,
-		                &c->server.tls_server_name, &c->server.proxy, &c->server.user_agent };
+	struct str *texts[] = {
+		&c->server.url,   &c->server.ca,        &c->server.cert, &c->server.key, &c->server.tls_server_name,
+		&c->server.proxy, &c->server.user_agent
+	};
 	size_t n = 0;
 	char *at;
 

@@ -238,7 +238,7 @@ static void set_method(struct http_easy *easy, const struct http_request *r)
 }
 
 /* Appends a text with its zero and returns where it begins. */
-static size_t put_text(struct buf *b, const char *before, struct str s)
+static size_t put_string(struct buf *b, const char *before, struct str s)
 {
 	size_t at = b->n;
 
@@ -259,15 +259,15 @@ static void set_texts(struct http_easy *easy, const struct http_request *r)
 	size_t at[HEADER_LINES], n = 0;
 
 	buf_clear(&easy->text);
-	put_text(&easy->text, c->base, r->path);
-	at[n++] = put_text(&easy->text, "Accept: ", or_json(r->accept));
-	at[n++] = put_text(&easy->text, "Expect:", STR_NONE);
+	put_string(&easy->text, c->base, r->path);
+	at[n++] = put_string(&easy->text, "Accept: ", or_json(r->accept));
+	at[n++] = put_string(&easy->text, "Expect:", STR_NONE);
 	if (r->body.n)
-		at[n++] = put_text(&easy->text, "Content-Type: ", or_json(r->content_type));
+		at[n++] = put_string(&easy->text, "Content-Type: ", or_json(r->content_type));
 	if (r->authorization.n)
-		at[n++] = put_text(&easy->text, "Authorization: ", r->authorization);
+		at[n++] = put_string(&easy->text, "Authorization: ", r->authorization);
 	if (c->host)
-		at[n++] = put_text(&easy->text, c->host, STR_NONE);
+		at[n++] = put_string(&easy->text, c->host, STR_NONE);
 	for (size_t i = 0; i < n; i++)
 		easy->lines[i] = (struct curl_slist){ easy->text.p + at[i], i + 1 < n ? &easy->lines[i + 1] : NULL };
 	SETOPT(easy, CURLOPT_URL, easy->text.p);

@@ -57,7 +57,7 @@ static void on_fd(void *cookie, int events)
 	act(s->pool, s->s, (events & LOOP_READ ? CURL_CSELECT_IN : 0) | (events & LOOP_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
-static void on_timer(void *cookie)
+static void on_timeout(void *cookie)
 {
 	act(cookie, CURL_SOCKET_TIMEOUT, 0);
 }
@@ -161,7 +161,7 @@ struct http_pool *http_pool_new(struct http_client *c, struct loop *l, const str
 		http_pool_free(p);
 		return NULL;
 	}
-	p->timer = loop_timer_new(l, on_timer, p);
+	p->timer = loop_timer_new(l, on_timeout, p);
 	p->multi = curl_multi_init();
 	ASSERT(p->multi);
 	curl_multi_setopt(p->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);

@@ -99,7 +99,8 @@ static void test_methods(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct fetch f = { 0 };
 
-		testing_send(&f, (struct http_request){ .method = cases[i].method, .path = STR("/x"),
+		testing_send(&f, (struct http_request){ .method = cases[i].method,
+		                                        .path = STR("/x"),
 		                                        .body = str_c(cases[i].body),
 		                                        .content_type = str_c(cases[i].type) });
 		testing_wait(1);

@@ -23,7 +23,7 @@ static void on_fd(void *cookie, int events)
 	turn(cookie);
 }
 
-static void on_timer(void *cookie)
+static void on_pump_timer(void *cookie)
 {
 	turn(cookie);
 }
@@ -37,7 +37,7 @@ void http_pump_start(struct http_pump *p, struct loop *l, struct MHD_Daemon *d)
 	p->running = false;
 	p->fd = loop_fd_new(l, epoll->epoll_fd, on_fd, p);
 	ASSERT(p->fd);
-	p->timer = loop_timer_new(l, on_timer, p);
+	p->timer = loop_timer_new(l, on_pump_timer, p);
 	loop_fd_set(p->fd, LOOP_READ);
 }
 

@@ -159,7 +159,8 @@ static struct raw talk(const struct sockaddr *a, socklen_t n, struct str words)
 
 static struct sockaddr_in at(uint32_t address)
 {
-	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)http_listener_port(listener)),
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+		                     .sin_port = htons((uint16_t)http_listener_port(listener)),
 		                     .sin_addr.s_addr = htonl(address) };
 }
 

@@ -1,5 +1,6 @@
 #include "http/service.h"
 
+#include "base/list.h"
 #include "http/service_peers.h"
 #include "http/listen.h"
 
@@ -63,7 +64,7 @@ static void stream_break(struct http_exchange *x)
 	stream_wake(x);
 }
 
-static size_t take(struct http_exchange *x, char *into, size_t max)
+static size_t take_output(struct http_exchange *x, char *into, size_t max)
 {
 	size_t n = MIN(x->out.n - x->sent, max);
 
@@ -88,7 +89,7 @@ static ssize_t stream_read(void *cookie, uint64_t at, char *into, size_t max)
 	if (x->broken)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	if (x->out.n > x->sent)
-		return (ssize_t)take(x, into, max);
+		return (ssize_t)take_output(x, into, max);
 	if (x->ended)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	x->sleeping = true;
@@ -161,10 +162,7 @@ void http_stream(struct http_exchange *x, const struct http_stream_config *confi
 	x->out = (struct buf)BUF_INIT(SIZE_MAX / 4);
 	x->stream = *config;
 	x->fd = info->connect_fd;
-	x->next = s->streams;
-	if (s->streams)
-		s->streams->prev = x;
-	s->streams = x;
+	list_push(&s->streams, x);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, config->content_type);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache, private");
 	MHD_queue_response(x->connection, MHD_HTTP_OK, r);
@@ -177,12 +175,7 @@ static void stream_over(struct http_exchange *x)
 	struct http_service *s = x->service;
 
 	epoll_ctl(s->hangups, EPOLL_CTL_DEL, x->fd, NULL);
-	if (x->next)
-		x->next->prev = x->prev;
-	if (x->prev)
-		x->prev->next = x->next;
-	else
-		s->streams = x->next;
+	list_drop(&s->streams, x);
 	x->stream.gone(x->stream.cookie);
 }
 
@@ -226,16 +219,16 @@ static void *on_address(void *cookie, const char *address, struct MHD_Connection
 	return x;
 }
 
-static struct http_request request_of(const struct http_exchange *x, const char *method)
+static struct http_service_request request_of(const struct http_exchange *x, const char *method)
 {
 	struct str address = str_c(x->address);
 	const char *mark = strchr(x->address, '?');
 	size_t cut = mark ? (size_t)(mark - x->address) : address.n;
 
-	return (struct http_request){ .method = str_c(method),
-		                      .path = str_sub(address, 0, cut),
-		                      .query = str_sub(address, cut + 1, address.n),
-		                      .body = buf_str(&x->body) };
+	return (struct http_service_request){ .method = str_c(method),
+		                              .path = str_sub(address, 0, cut),
+		                              .query = str_sub(address, cut + 1, address.n),
+		                              .body = buf_str(&x->body) };
 }
 
 /* So much that it is not even to be read and dropped. */
@@ -250,7 +243,7 @@ static bool announces_too_much(struct http_exchange *x)
 static enum MHD_Result on_headers(struct http_exchange *x, const char *method)
 {
 	struct http_service *s = x->service;
-	struct http_request q = request_of(x, method);
+	struct http_service_request q = request_of(x, method);
 
 	x->seen = true;
 	if (!s->config.admit(s->config.cookie, x, &q)) {
@@ -268,7 +261,7 @@ static enum MHD_Result on_request(void *cookie, struct MHD_Connection *c, const 
 {
 	struct http_exchange *x = *state;
 	struct http_service *s = x->service;
-	struct http_request q;
+	struct http_service_request q;
 
 	(void)cookie;
 	(void)c;
@@ -335,7 +328,7 @@ static bool handshakes_wait(void *cookie)
 	return peers_wait(&((struct http_service *)cookie)->peers);
 }
 
-static struct MHD_Daemon *start(struct http_service *s, int listener)
+static struct MHD_Daemon *start_daemon(struct http_service *s, int listener)
 {
 	const char *key = s->config.key.p, *cert = s->config.cert.p;
 
@@ -364,7 +357,7 @@ struct http_service *http_service_new(const struct http_service_config *c, struc
 	s->port = http_port_of(listener);
 	peers_init(&s->peers, c->loop, CONNECTIONS_MAX);
 	s->hangups = epoll_create1(EPOLL_CLOEXEC);
-	s->daemon = s->hangups < 0 ? NULL : start(s, listener);
+	s->daemon = s->hangups < 0 ? NULL : start_daemon(s, listener);
 	if (!s->daemon) {
 		err_set(e, ERR_IO, "cannot serve on %s: %s", address,
 		        s->hangups < 0 ? strerror(errno) : "the key or the certificate cannot be used");

@@ -15,7 +15,7 @@
 struct http_service;
 struct http_exchange; /* one request and its answer */
 
-struct http_request {
+struct http_service_request {
 	struct str method;
 	struct str path, query; /* as they came: not decoded; the query without its question mark */
 	struct str body;        /* empty in admit() */
@@ -27,9 +27,9 @@ struct http_service_config {
 	struct str key, cert; /* PEM */
 	size_t body_max;      /* more is answered with 413 */
 	/* The headers are there, the body is not. False: it has been answered. */
-	bool (*admit)(void *cookie, struct http_exchange *x, const struct http_request *q);
+	bool (*admit)(void *cookie, struct http_exchange *x, const struct http_service_request *q);
 	/* It is whole. To be answered at once, or to become a stream at once. */
-	void (*handle)(void *cookie, struct http_exchange *x, const struct http_request *q);
+	void (*handle)(void *cookie, struct http_exchange *x, const struct http_service_request *q);
 	/* The body was larger than body_max: answers. */
 	void (*too_large)(void *cookie, struct http_exchange *x);
 	void *cookie;

@@ -37,7 +37,7 @@ static void set_timer(struct peers *p)
 		loop_timer_stop(p->timer);
 }
 
-static void on_timer(void *cookie)
+static void on_peer_timer(void *cookie)
 {
 	struct peers *p = cookie;
 	struct peer *peer;
@@ -50,7 +50,7 @@ static void on_timer(void *cookie)
 void peers_init(struct peers *p, struct loop *l, size_t max)
 {
 	*p = (struct peers){ .loop = l, .max = max };
-	p->timer = loop_timer_new(l, on_timer, p);
+	p->timer = loop_timer_new(l, on_peer_timer, p);
 }
 
 void peers_release(struct peers *p)

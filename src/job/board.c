@@ -53,8 +53,8 @@ static void compare(const struct policy *user, const struct policy *own, struct 
 /* --- what is wrong with it --- */
 
 /* The path of a field: where the user said it, else where it would stand. */
-static struct str path_of(const struct policy *user, const struct policy *own, unsigned said, const char *key,
-                          struct arena *a)
+static struct str field_path(const struct policy *user, const struct policy *own, unsigned said, const char *key,
+                             struct arena *a)
 {
 	const struct policy *at = user->said & said ? user : own->said & said ? own : NULL;
 
@@ -130,15 +130,16 @@ static void check_log_dir(struct str dir, struct str path, struct problems *p)
 		problem_error(p, path, "must not begin with '-'");
 }
 
-static void check(const struct board_policy *b, const struct policy *user, const struct policy *own, struct problems *p)
+static void check_board(const struct board_policy *b, const struct policy *user, const struct policy *own,
+                        struct problems *p)
 {
 	struct arena *a = p->arena;
 
-	check_log_dir(b->log_dir, path_of(user, own, SAID_BOARD_LOG_DIR, "tensorboard.logDir", a), p);
+	check_log_dir(b->log_dir, field_path(user, own, SAID_BOARD_LOG_DIR, "tensorboard.logDir", a), p);
 	if (!str_trim(b->image).n)
-		problem_error(p, path_of(user, own, SAID_BOARD_IMAGE, "tensorboard.image", a), "must not be empty");
-	check_volumes(b, path_of(user, own, SAID_BOARD_VOLUMES, "tensorboard.volumes", a), p);
-	check_mounts(b, path_of(user, own, SAID_BOARD_MOUNTS, "tensorboard.volumeMounts", a), p);
+		problem_error(p, field_path(user, own, SAID_BOARD_IMAGE, "tensorboard.image", a), "must not be empty");
+	check_volumes(b, field_path(user, own, SAID_BOARD_VOLUMES, "tensorboard.volumes", a), p);
+	check_mounts(b, field_path(user, own, SAID_BOARD_MOUNTS, "tensorboard.volumeMounts", a), p);
 }
 
 /* --- its template --- */
@@ -293,13 +294,13 @@ void board_add(struct job *job, struct role_doc *docs, yyjson_val *says, const s
                const struct policy *own, const struct policy *by_default, struct problems *p)
 {
 	struct board_policy b = policy_settle_board(user, own, by_default);
-	struct str path = path_of(user, own, SAID_BOARD, "tensorboard", p->arena);
+	struct str path = field_path(user, own, SAID_BOARD, "tensorboard", p->arena);
 	size_t errors = p->errors;
 
 	if (!((user->said | own->said) & SAID_BOARD))
 		return;
 	compare(user, own, p);
-	check(&b, user, own, p);
+	check_board(&b, user, own, p);
 	if (job->n_roles == JOB_MAX_ROLES)
 		problem_error(p, path, "the job has %d roles already", JOB_MAX_ROLES);
 	if (p->errors > errors)

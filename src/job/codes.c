@@ -32,7 +32,7 @@ static bool add_part(struct code_set *set, struct str part, struct str path, str
 
 	if (!str_int(low, &from) || !str_int(high, &to)) {
 		problem_error(p, path, "must be exit codes such as \"137,143\" or \"128-255\", found \"%.*s\"",
-			      STR_F(text_shown(part, p->arena)));
+		              STR_F(text_shown(part, p->arena)));
 		return false;
 	}
 	if (!in_range(from, path, p) || !in_range(to, path, p))
@@ -71,8 +71,8 @@ static bool add_value(struct code_set *set, yyjson_val *val, struct str path, st
 		return true;
 	}
 	problem_error(p, path,
-		      "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found %s",
-		      json_type_name(val));
+	              "must be exit codes such as 137, \"137,143\" or \"128-255\", or a list of these, found %s",
+	              json_type_name(val));
 	return false;
 }
 

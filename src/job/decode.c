@@ -33,7 +33,7 @@ static void wrong_type(const struct decode *d, const struct spot *s, const char 
 }
 
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
-		 const struct spot *s)
+                 const struct spot *s)
 {
 	struct arena *a = d->p->arena;
 	struct str text = json_str(val), *all;
@@ -52,12 +52,12 @@ bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *na
 	for (size_t i = 0; i < names->n; i++)
 		all[i] = str_c(names->v[i]);
 	problem_error(d->p, spot_path(d, s), "must be %.*s, found \"%.*s\"%.*s", STR_F(text_list(all, names->n, a)),
-		      STR_F(text_shown(text, a)), STR_F(text_hint(text, NULL, all, names->n, a)));
+	              STR_F(text_shown(text, a)), STR_F(text_hint(text, NULL, all, names->n, a)));
 	return false;
 }
 
 static bool decode_int(const struct decode *d, const struct field *f, yyjson_val *val, int64_t *ret,
-		       const struct spot *s)
+                       const struct spot *s)
 {
 	long long min = f->min, max = f->max;
 
@@ -76,7 +76,7 @@ static bool decode_int(const struct decode *d, const struct field *f, yyjson_val
 }
 
 static bool decode_value(const struct decode *d, const struct field *f, yyjson_val *val, void *base,
-			 const struct spot *s)
+                         const struct spot *s)
 {
 	void *to = (char *)base + f->offset;
 	int64_t number;
@@ -125,7 +125,7 @@ static bool allowed(const struct decode *d, const struct field *f)
 	return f->who == BOTH || (f->who == KINDS) == d->by_kind;
 }
 
-static const struct field *find(const struct decode *d, const struct table *t, struct str name)
+static const struct field *find_field(const struct decode *d, const struct decode_table *t, struct str name)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (str_eqc(name, t->v[i].name) && allowed(d, &t->v[i]))
@@ -133,7 +133,7 @@ static const struct field *find(const struct decode *d, const struct table *t, s
 	return NULL;
 }
 
-static void unknown_field(const struct decode *d, const struct table *t, const struct spot *s)
+static void unknown_field(const struct decode *d, const struct decode_table *t, const struct spot *s)
 {
 	struct arena *a = d->p->arena;
 	struct str *all = arena_array(a, struct str, t->n);
@@ -145,7 +145,8 @@ static void unknown_field(const struct decode *d, const struct table *t, const s
 	problem_error(d->p, spot_path(d, s), "unknown field%.*s", STR_F(text_hint(s->name, "must be", all, n, a)));
 }
 
-void decode_object(const struct decode *d, const struct table *t, yyjson_val *val, void *base, const struct spot *up)
+void decode_object(const struct decode *d, const struct decode_table *t, yyjson_val *val, void *base,
+                   const struct spot *up)
 {
 	yyjson_obj_iter iter;
 	yyjson_val *key;
@@ -159,7 +160,7 @@ void decode_object(const struct decode *d, const struct table *t, yyjson_val *va
 	yyjson_obj_iter_init(val, &iter);
 	while ((key = yyjson_obj_iter_next(&iter))) {
 		struct spot s = { up, json_str(key) };
-		const struct field *f = find(d, t, s.name);
+		const struct field *f = find_field(d, t, s.name);
 		yyjson_val *field = yyjson_obj_iter_get_val(key);
 
 		if (!f)

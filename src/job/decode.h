@@ -40,36 +40,40 @@ enum field_type {
 
 enum field_who { BOTH, KINDS, USERS };
 
-struct table;
+struct decode_table;
 
 struct field {
 	const char *name;
 	enum field_type type;
 	enum field_who who;
 	size_t offset;
-	unsigned said;      /* the bit that is set once it was read well */
-	int64_t min, max;   /* INT32, INT64 */
-	const struct names *names; /* ENUM */
-	const struct table *table; /* TABLE */
+	unsigned said;                    /* the bit that is set once it was read well */
+	int64_t min, max;                 /* INT32, INT64 */
+	const struct names *names;        /* ENUM */
+	const struct decode_table *table; /* TABLE */
 	bool (*read)(const struct decode *d, yyjson_val *val, void *base, const struct spot *s); /* READ */
 };
 
-struct table {
+struct decode_table {
 	const struct field *v;
 	size_t n;
 };
 
-#define TABLE_OF(fields) { (fields), ARRAY_LEN(fields) }
+#define TABLE_OF(fields)                                                                                               \
+	{                                                                                                              \
+		(fields), ARRAY_LEN(fields)                                                                            \
+	}
 
 /* schedulingPolicy, of a struct policy. */
-extern const struct table scheduling_table;
+extern const struct decode_table scheduling_table;
 
 /* Reads VAL into BASE, whose first member is `unsigned said`. Null fields are not said. */
-void decode_object(const struct decode *d, const struct table *t, yyjson_val *val, void *base, const struct spot *up);
+void decode_object(const struct decode *d, const struct decode_table *t, yyjson_val *val, void *base,
+                   const struct spot *up);
 
 /* The value's number in NAMES; a problem that lists them, with the nearest, if it is none. */
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
-		 const struct spot *s);
+                 const struct spot *s);
 
 /* The path of a field, for problems. */
 struct str spot_path(const struct decode *d, const struct spot *s);

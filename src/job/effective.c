@@ -13,6 +13,8 @@ static const struct thing {
 	{ SAID_RESTART_POLICY, "restart.policy", PART(restart.policy) },
 	{ SAID_SCOPE, "restart.scope", PART(restart.scope) },
 	{ SAID_LIMIT, "restart.limit", PART(restart.limit) },
+	{ SAID_WINDOW, "restart.window", PART(restart.window) },
+	{ SAID_LIMIT_BY_ROLE, NULL, PART(restart.limit_by_role) },
 	{ SAID_BACKOFF_INITIAL, "restart.backoff.initialSeconds", PART(restart.backoff_initial) },
 	{ SAID_BACKOFF_MAX, "restart.backoff.maxSeconds", PART(restart.backoff_max) },
 	{ SAID_EXIT_CODES, "restart.exitCodes", PART(restart.codes) },
@@ -39,12 +41,17 @@ static const struct thing {
 
 /* Only these a role takes over from its job. */
 enum {
-	SAID_FOR_ROLES = SAID_RESTART_POLICY | SAID_SCOPE | SAID_LIMIT | SAID_BACKOFF_INITIAL | SAID_BACKOFF_MAX |
-			 SAID_EXIT_CODES | SAID_OOM_PERMANENT,
+	SAID_FOR_ROLES = SAID_RESTART_POLICY | SAID_SCOPE | SAID_LIMIT | SAID_WINDOW | SAID_LIMIT_BY_ROLE |
+	                 SAID_BACKOFF_INITIAL | SAID_BACKOFF_MAX | SAID_EXIT_CODES | SAID_OOM_PERMANENT,
 };
 
 static const struct policy nothing_said = {
-	.restart = { RESTART_NEVER, SCOPE_POD, -1, 10, 300, .oom_permanent = false },
+	.restart = { .policy = RESTART_NEVER,
+	             .scope = SCOPE_POD,
+	             .limit = -1,
+	             .window = 3600,
+	             .backoff_initial = 10,
+	             .backoff_max = 300 },
 	.complete = JOB_END_ALL,
 	.fail = JOB_END_ANY,
 	.role_complete = END_ALL,
@@ -141,13 +148,13 @@ static void warn_role(const struct role *role, const struct layers *layers, stru
 	/* Said for the whole job it may be meant for the other roles. */
 	if (limit <= LAYER_OWN_ROLE && r->policy == RESTART_NEVER && r->limit != 0)
 		problem_warning(p, place_path(layers->v[limit]->at, STR("restart.limit"), p->arena),
-				"has no effect: the restart policy of role \"%.*s\" is Never", STR_F(role->name));
+		                "has no effect: the restart policy of role \"%.*s\" is Never", STR_F(role->name));
 	if (!by_codes(r->policy) || !code_set_empty(&r->codes))
 		return;
 	ASSERT(policy < LAYER_COUNT);
 	problem_warning(p, place_path(layers->v[policy]->at, STR("restart.policy"), p->arena),
-			"%s without any exit code%s", restart_policy_name(r->policy),
-			r->policy == RESTART_EXIT_CODE ? " never restarts" : " restarts after node failures only");
+	                "%s without any exit code%s", restart_policy_name(r->policy),
+	                r->policy == RESTART_EXIT_CODE ? " never restarts" : " restarts after node failures only");
 }
 
 struct restart policy_settle_restart(const struct layers *layers)
@@ -170,7 +177,7 @@ void policy_settle_role(struct role *role, const struct layers *layers, struct p
 }
 
 struct str policy_settle_job(struct job *job, const struct policy *user, const struct policy *own,
-			     const struct policy *by_default, struct place *ret_at)
+                             const struct policy *by_default, struct place *ret_at)
 {
 	struct layers layers = { { [LAYER_USER_JOB] = user, [LAYER_OWN_JOB] = own, [LAYER_DEFAULT_JOB] = by_default } };
 	struct policy all = resolve(&layers);
@@ -184,12 +191,13 @@ struct str policy_settle_job(struct job *job, const struct policy *user, const s
 	job->ttl = all.ttl;
 	job->suspend = all.suspend;
 	job->scheduling = user->scheduling;
+	job->do_not_disrupt = user->do_not_disrupt;
 	*ret_at = all.at;
 	return all.chief_role;
 }
 
 struct board_policy policy_settle_board(const struct policy *user, const struct policy *own,
-					const struct policy *by_default)
+                                        const struct policy *by_default)
 {
 	struct layers layers = { { [LAYER_USER_JOB] = user, [LAYER_OWN_JOB] = own, [LAYER_DEFAULT_JOB] = by_default } };
 
@@ -197,7 +205,7 @@ struct board_policy policy_settle_board(const struct policy *user, const struct 
 }
 
 /* A thing as text, so that two can be compared and shown. */
-static struct str say(const struct policy *p, enum policy_level level, unsigned bit, struct arena *a)
+static struct str field_text(const struct policy *p, enum policy_level level, unsigned bit, struct arena *a)
 {
 	switch ((enum policy_field)bit) {
 	case SAID_RESTART_POLICY:
@@ -206,6 +214,8 @@ static struct str say(const struct policy *p, enum policy_level level, unsigned 
 		return str_c(scope_name(p->restart.scope));
 	case SAID_LIMIT:
 		return arena_printf(a, "%d", p->restart.limit);
+	case SAID_WINDOW:
+		return arena_printf(a, "%d", p->restart.window);
 	case SAID_BACKOFF_INITIAL:
 		return arena_printf(a, "%d", p->restart.backoff_initial);
 	case SAID_BACKOFF_MAX:
@@ -217,7 +227,7 @@ static struct str say(const struct policy *p, enum policy_level level, unsigned 
 			return str_c(role_end_name(p->role_complete));
 		if (p->complete == JOB_END_CHIEF)
 			return arena_printf(a, "{role: %.*s, index: %d}", STR_F(text_shown(p->chief_role, a)),
-					    p->chief_index);
+			                    p->chief_index);
 		return str_c(job_end_name(p->complete));
 	case SAID_FAIL:
 		return str_c(level == POLICY_ROLE ? role_end_name(p->role_fail) : job_end_name(p->fail));
@@ -231,6 +241,7 @@ static struct str say(const struct policy *p, enum policy_level level, unsigned 
 		return str_c(clean_name(p->clean));
 	case SAID_SUSPEND:
 		return p->suspend ? STR("true") : STR("false");
+	case SAID_LIMIT_BY_ROLE:
 	case SAID_OOM_PERMANENT:
 	case SAID_BOARD:
 	case SAID_BOARD_LOG_DIR:
@@ -254,10 +265,10 @@ static void check_codes(const struct policy *user, const struct policy *own, str
 	    !(policy->said & SAID_RESTART_POLICY) || by_codes(policy->restart.policy))
 		return;
 	problem_error(p, place_path(codes->at, STR("restart.exitCodes"), p->arena),
-		      "is not looked at while %.*s is %s; make that ExitCode or OnNodeFailWithExitCode, or leave one "
-		      "of them out",
-		      STR_F(place_path(policy->at, STR("restart.policy"), p->arena)),
-		      restart_policy_name(policy->restart.policy));
+	              "is not looked at while %.*s is %s; make that ExitCode or OnNodeFailWithExitCode, or leave one "
+	              "of them out",
+	              STR_F(place_path(policy->at, STR("restart.policy"), p->arena)),
+	              restart_policy_name(policy->restart.policy));
 }
 
 static void check_backoff(const struct policy *doc, struct problems *p)
@@ -265,8 +276,8 @@ static void check_backoff(const struct policy *doc, struct problems *p)
 	if ((doc->said & SAID_BACKOFF_INITIAL) && (doc->said & SAID_BACKOFF_MAX) &&
 	    doc->restart.backoff_initial > doc->restart.backoff_max)
 		problem_error(p, place_path(doc->at, STR("restart.backoff"), p->arena),
-			      "initialSeconds %d is more than maxSeconds %d", doc->restart.backoff_initial,
-			      doc->restart.backoff_max);
+		              "initialSeconds %d is more than maxSeconds %d", doc->restart.backoff_initial,
+		              doc->restart.backoff_max);
 }
 
 void policy_conflicts(const struct policy *user, const struct policy *own, enum policy_level level, struct problems *p)
@@ -279,12 +290,12 @@ void policy_conflicts(const struct policy *user, const struct policy *own, enum 
 
 		if (!t->key || !(user->said & own->said & t->said))
 			continue;
-		one = say(user, level, t->said, a);
-		other = say(own, level, t->said, a);
+		one = field_text(user, level, t->said, a);
+		other = field_text(own, level, t->said, a);
 		if (!str_eq_nocase(one, other))
 			problem_error(p, place_path(user->at, str_c(t->key), a),
-				      "says %.*s, but %.*s says %.*s; say it in one place", STR_F(one),
-				      STR_F(place_path(own->at, str_c(t->key), a)), STR_F(other));
+			              "says %.*s, but %.*s says %.*s; say it in one place", STR_F(one),
+			              STR_F(place_path(own->at, str_c(t->key), a)), STR_F(other));
 	}
 	check_codes(user, own, p);
 	check_backoff(user, p);

@@ -4,7 +4,7 @@
 /* What the kind's job and role say on their three layers, and the user's policy; and what comes of
    it for the role "worker". */
 static const struct effective_case {
-	const char *own, *by_default;		/* of the job */
+	const char *own, *by_default;           /* of the job */
 	const char *own_role, *by_default_role; /* of the role */
 	const char *policy;
 	const char *want, *problems;
@@ -100,17 +100,17 @@ static const struct effective_case {
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
 	{ .policy = "{'restart':{'policy':'OnFailure','exitCodes':137}}",
 	  .problems =
-		  "spec.policy.restart.exitCodes: is not looked at while spec.policy.restart.policy is OnFailure; make "
-		  "that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	          "spec.policy.restart.exitCodes: is not looked at while spec.policy.restart.policy is OnFailure; make "
+	          "that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
 	{ .own_role = "{'restart':{'policy':'Always'}}",
 	  .policy = "{'roles':{'worker':{'restart':{'exitCodes':137}}}}",
 	  .problems =
-		  "spec.policy.roles.worker.restart.exitCodes: is not looked at while spec.r.worker.restartPolicy is "
-		  "Always; make that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	          "spec.policy.roles.worker.restart.exitCodes: is not looked at while spec.r.worker.restartPolicy is "
+	          "Always; make that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
 	{ .own = "{'restart':{'exitCodes':137}}",
 	  .policy = "{'restart':{'policy':'Never'}}",
 	  .problems = "spec.restartingExitCode: is not looked at while spec.policy.restart.policy is Never; make that "
-		      "ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	              "ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
 	/* No codes anywhere: those that a signal makes, but for memory. */
 	{ .policy = "{'restart':{'policy':'ExitCode'}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 128-255 oom; complete All fail Any" },
@@ -125,8 +125,8 @@ static const struct effective_case {
 	  .own_role = "{'restart':{'policy':'OnNodeFailWithExitCode'}}",
 	  .want = "OnNodeFailWithExitCode Pod limit -1 backoff 10/300; complete All fail Any",
 	  .problems =
-		  "warning spec.r.worker.restartPolicy: OnNodeFailWithExitCode without any exit code restarts after "
-		  "node failures only" },
+	          "warning spec.r.worker.restartPolicy: OnNodeFailWithExitCode without any exit code restarts after "
+	          "node failures only" },
 	{ .own = "{'restart':{'exitCodes':''}}", .want = "Never Pod limit -1 backoff 10/300; complete All fail Any" },
 	{ .own = "{'restart':{'exitCodes':[]}}",
 	  .policy = "{'restart':{'policy':'Always'}}",
@@ -135,8 +135,8 @@ static const struct effective_case {
 	  .problems = "spec.policy.restart.exitCodes: names no exit code; leave it out, or say restart.policy: Never" },
 	{ .policy = "{'restart':{'exitCodes':{}}}",
 	  .problems = "spec.policy.restart.exitCodes: must be exit codes such as 137, \"137,143\" or \"128-255\", or a "
-		      "list "
-		      "of these, found an object" },
+	              "list "
+	              "of these, found an object" },
 
 	/* OOMKilled: with the kind's codes as the kind says, with the user's as the user's list says. */
 	{ .by_default_role = "{'restart':{'policy':'ExitCode','exitCodes':'128-255','oomPermanent':true}}",
@@ -153,20 +153,21 @@ static const struct effective_case {
 	{ .by_default_role = "{'restart':{'policy':'OnFailure','oomPermanent':true}}",
 	  .want = "OnFailure Pod limit -1 backoff 10/300 oom; complete All fail Any" },
 	{ .policy = "{'restart':{'oomPermanent':true}}",
-	  .problems = "spec.policy.restart.oomPermanent: unknown field; must be policy, scope, limit, backoff or "
-		      "exitCodes" },
+	  .problems =
+	          "spec.policy.restart.oomPermanent: unknown field; must be policy, scope, limit, window, backoff or "
+	          "exitCodes" },
 
 	/* A limit of nothing. */
 	{ .policy = "{'roles':{'worker':{'restart':{'limit':3}}}}",
 	  .problems = "warning spec.policy.roles.worker.restart.limit: has no effect: the restart policy of role "
-		      "\"worker\" "
-		      "is Never" },
+	              "\"worker\" "
+	              "is Never" },
 	{ .own_role = "{'restart':{'limit':3,'policy':'Never'}}",
 	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is "
-		      "Never" },
+	              "Never" },
 	{ .own_role = "{'restart':{'limit':-1}}",
 	  .problems = "warning spec.r.worker.restart.limit: has no effect: the restart policy of role \"worker\" is "
-		      "Never" },
+	              "Never" },
 	{ .own_role = "{'restart':{'limit':0,'policy':'Never'}}",
 	  .want = "Never Pod limit 0 backoff 10/300; complete All fail Any" },
 	{ .policy = "{'restart':{'limit':3}}",
@@ -188,15 +189,15 @@ static void test_effective(void **state)
 		struct job *job = read_job(
 			&b,
 			arena_printf(&b.a,
-				     "{'roles':[" ROLE(
+		                     "{'roles':[" ROLE(
 					     "worker",
 					     2) ",'own':%s,'default':%s,'fields':{"
-						"'restart.policy':'restartPolicy'}}," ROLE(
+		                                "'restart.policy':'restartPolicy'}}," ROLE(
 							"ps", 1) "}],'own':%s,'default':%s,"
-								 "'fields':{'restart.exitCodes':'restartingExitCode'}}",
-				     c->own_role ? c->own_role : "null",
-				     c->by_default_role ? c->by_default_role : "null", c->own ? c->own : "null",
-				     c->by_default ? c->by_default : "null")
+		                                                 "'fields':{'restart.exitCodes':'restartingExitCode'}}",
+		                     c->own_role ? c->own_role : "null",
+		                     c->by_default_role ? c->by_default_role : "null", c->own ? c->own : "null",
+		                     c->by_default ? c->by_default : "null")
 				.p,
 			c->policy);
 
@@ -285,13 +286,13 @@ static void test_conflicts(void **state)
 static const char *job_text(struct bench *b, const struct job *job)
 {
 	struct str complete = job->complete == JOB_END_CHIEF
-				      ? arena_printf(&b->a, "%zu[%d]", job->chief_role, job->chief_index)
-				      : str_c(job_end_name(job->complete));
+	                              ? arena_printf(&b->a, "%zu[%d]", job->chief_role, job->chief_index)
+	                              : str_c(job_end_name(job->complete));
 
 	return arena_printf(&b->a, "complete %.*s fail %s clean %s limits %lld %lld ttl %lld%s", STR_F(complete),
-			    job_end_name(job->fail), clean_name(job->clean), (long long)job->time_limit,
-			    (long long)job->active_deadline, (long long)job->ttl, job->suspend ? " suspended" : "")
-		.p;
+	                    job_end_name(job->fail), clean_name(job->clean), (long long)job->time_limit,
+	                    (long long)job->active_deadline, (long long)job->ttl, job->suspend ? " suspended" : "")
+	        .p;
 }
 
 static const struct job_case {
@@ -317,7 +318,7 @@ static const struct job_case {
 	{ .policy = "{'complete':{'role':'mster'}}",
 	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
 	  .problems = "spec.policy.complete: the chief's role \"mster\" does not exist; the roles are worker, Chief or "
-		      "board" },
+	              "board" },
 	{ .policy = "{'complete':{'role':'workr'}}",
 	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
 	  .problems = "spec.policy.complete: the chief's role \"workr\" does not exist; did you mean \"worker\"?" },
@@ -340,62 +341,64 @@ static const struct job_case {
 	  .problems = "spec.policy.fail: must be Any or All, found \"any\"; did you mean \"Any\"?" },
 	{ .policy = "{'cleanPods':'runing'}",
 	  .problems =
-		  "spec.policy.cleanPods: must be All, Running or None, found \"runing\"; did you mean \"Running\"?" },
+	          "spec.policy.cleanPods: must be All, Running or None, found \"runing\"; did you mean \"Running\"?" },
 	{ .policy = "{'timeLimit':0,'activeDeadlineSeconds':-5,'ttlSecondsAfterFinished':2147483648}",
 	  .problems = "spec.policy.timeLimit: must be at least 1, found 0\n"
-		      "spec.policy.activeDeadlineSeconds: must be at least 1, found -5\n"
-		      "spec.policy.ttlSecondsAfterFinished: must be at most 2147483647, found 2147483648" },
+	              "spec.policy.activeDeadlineSeconds: must be at least 1, found -5\n"
+	              "spec.policy.ttlSecondsAfterFinished: must be at most 2147483647, found 2147483648" },
 	{ .policy = "{'timeLimit':'60','activeDeadlineSeconds':1.5,'ttlSecondsAfterFinished':1e300}",
 	  .problems = "spec.policy.timeLimit: must be a whole number, found a string\n"
-		      "spec.policy.activeDeadlineSeconds: must be a whole number between 1 and 2147483647\n"
-		      "spec.policy.ttlSecondsAfterFinished: must be a whole number between 0 and 2147483647" },
+	              "spec.policy.activeDeadlineSeconds: must be a whole number between 1 and 2147483647\n"
+	              "spec.policy.ttlSecondsAfterFinished: must be a whole number between 0 and 2147483647" },
 	{ .policy = "{'suspend':'yes'}", .problems = "spec.policy.suspend: must be true or false, found a string" },
+	{ .policy = "{'doNotDisrupt':1}",
+	  .problems = "spec.policy.doNotDisrupt: must be true or false, found a number" },
 	{ .policy = "[]", .problems = "spec.policy: must be an object, found a list" },
 	{ .policy = "{'restart':{'limit':1000001,'scope':'All','policy':'onfailure'}}",
 	  .problems = "spec.policy.restart.limit: must be at most 1000000, found 1000001\n"
-		      "spec.policy.restart.scope: must be Pod, Role or Job, found \"All\"\n"
-		      "spec.policy.restart.policy: must be Never, Always, OnFailure, OnNodeFail, ExitCode or "
-		      "OnNodeFailWithExitCode, found \"onfailure\"; did you mean \"OnFailure\"?" },
+	              "spec.policy.restart.scope: must be Pod, Role or Job, found \"All\"\n"
+	              "spec.policy.restart.policy: must be Never, Always, OnFailure, OnNodeFail, ExitCode or "
+	              "OnNodeFailWithExitCode, found \"onfailure\"; did you mean \"OnFailure\"?" },
 	{ .policy = "{'restrat':{},'colour':1,'roles':{'worker':{'suspend':true}}}",
 	  .problems = "spec.policy.restrat: unknown field; did you mean \"restart\"?\n"
-		      "spec.policy.colour: unknown field; must be restart, complete, fail, timeLimit, "
-		      "activeDeadlineSeconds, "
-		      "ttlSecondsAfterFinished, cleanPods, suspend, schedulingPolicy, tensorboard or roles\n"
-		      "spec.policy.roles.worker.suspend: unknown field; must be restart, complete or fail" },
+	              "spec.policy.colour: unknown field; must be restart, complete, fail, timeLimit, "
+	              "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, doNotDisrupt, "
+	              "schedulingPolicy, tensorboard or roles\n"
+	              "spec.policy.roles.worker.suspend: unknown field; must be restart, complete or fail" },
 	{ .policy = "{'roles':{'wroker':{},'x':{},'worker':null,'WORKER':{'restart':{}},'Worker':{'restart':1}}}",
 	  .problems = "spec.policy.roles.wroker: there is no such role; did you mean \"worker\"?\n"
-		      "spec.policy.roles.x: there is no such role; the roles are worker, Chief or board\n"
-		      "spec.policy.roles.WORKER: names the same role as spec.policy.roles.worker\n"
-		      "spec.policy.roles.Worker: names the same role as spec.policy.roles.worker" },
+	              "spec.policy.roles.x: there is no such role; the roles are worker, Chief or board\n"
+	              "spec.policy.roles.WORKER: names the same role as spec.policy.roles.worker\n"
+	              "spec.policy.roles.Worker: names the same role as spec.policy.roles.worker" },
 	/* Of two that are near, the nearer; of two that are as near, the first. */
 	{ .policy = "{'roles':{'chieg':{},'bard':{}},'fail':'An'}",
 	  .problems = "spec.policy.fail: must be Any or All, found \"An\"; did you mean \"Any\"?\n"
-		      "spec.policy.roles.chieg: there is no such role; did you mean \"Chief\"?\n"
-		      "spec.policy.roles.bard: there is no such role; did you mean \"board\"?" },
+	              "spec.policy.roles.chieg: there is no such role; did you mean \"Chief\"?\n"
+	              "spec.policy.roles.bard: there is no such role; did you mean \"board\"?" },
 	{ .policy = "{'cleanPods':'Al','fail':'Al','roles':{'worker':{'fail':'Al'}}}",
 	  .problems = "spec.policy.cleanPods: must be All, Running or None, found \"Al\"; did you mean \"All\"?\n"
-		      "spec.policy.fail: must be Any or All, found \"Al\"; did you mean \"All\"?\n"
-		      "spec.policy.roles.worker.fail: must be Any, Rank0, All or None, found \"Al\"; did you mean "
-		      "\"All\"?" },
+	              "spec.policy.fail: must be Any or All, found \"Al\"; did you mean \"All\"?\n"
+	              "spec.policy.roles.worker.fail: must be Any, Rank0, All or None, found \"Al\"; did you mean "
+	              "\"All\"?" },
 	{ .own = "{'restart':{'policy':'OnNodeFale','scope':'Roe'}}",
 	  .problems = "spec.restart.policy: must be Never, Always, OnFailure, OnNodeFail, ExitCode or "
-		      "OnNodeFailWithExitCode, "
-		      "found \"OnNodeFale\"; did you mean \"OnNodeFail\"?\n"
-		      "spec.restart.scope: must be Pod, Role or Job, found \"Roe\"; did you mean \"Role\"?" },
+	              "OnNodeFailWithExitCode, "
+	              "found \"OnNodeFale\"; did you mean \"OnNodeFail\"?\n"
+	              "spec.restart.scope: must be Pod, Role or Job, found \"Roe\"; did you mean \"Role\"?" },
 	{ .policy = "{'restart':{'scope':'Jod'}}",
 	  .problems = "spec.policy.restart.scope: must be Pod, Role or Job, found \"Jod\"; did you mean \"Pod\"?" },
 	{ .policy = "{'roles':['worker']}",
 	  .problems = "spec.policy.roles: must be an object with a role's name for each key, found a list" },
 	{ .policy = "{'restart':{'bakoff':1,'backoff':{'initalSeconds':1}}}",
 	  .problems = "spec.policy.restart.bakoff: unknown field; did you mean \"backoff\"?\n"
-		      "spec.policy.restart.backoff.initalSeconds: unknown field; did you mean \"initialSeconds\"?" },
+	              "spec.policy.restart.backoff.initalSeconds: unknown field; did you mean \"initialSeconds\"?" },
 	/* A kind's mistakes are found, too; only users have roles. */
 	{ .own = "{'roles':{}}",
 	  .by_default = "{'clean':'All'}",
 	  .problems = "spec.roles: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
-		      "ttlSecondsAfterFinished, cleanPods, suspend or tensorboard\n"
-		      "spec.clean: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
-		      "ttlSecondsAfterFinished, cleanPods, suspend or tensorboard" },
+	              "ttlSecondsAfterFinished, cleanPods, suspend or tensorboard\n"
+	              "spec.clean: unknown field; must be restart, complete, fail, timeLimit, activeDeadlineSeconds, "
+	              "ttlSecondsAfterFinished, cleanPods, suspend or tensorboard" },
 };
 
 static void test_job(void **state)
@@ -407,9 +410,9 @@ static void test_job(void **state)
 		struct job *job = read_job(
 			&b,
 			arena_printf(&b.a,
-				     "{'roles':[" ROLE("worker", 2) "}," ROLE("master", 2) ",'title':'Chief'}," ROLE(
+		                     "{'roles':[" ROLE("worker", 2) "}," ROLE("master", 2) ",'title':'Chief'}," ROLE(
 					     "board", 1) ",'aux':true}],'own':%s,'default':%s}",
-				     c->own ? c->own : "null", c->by_default ? c->by_default : "null")
+		                     c->own ? c->own : "null", c->by_default ? c->by_default : "null")
 				.p,
 			c->policy);
 
@@ -438,11 +441,13 @@ static void test_chief(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct bench b = BENCH_INIT;
-		struct job *job = read_job(&b,
-					   "{'roles':[" ROLE("worker", 2) ",'default':{'restart':{'policy':'Always'}},"
-					   "'chief':{'restart':{'policy':'ExitCode','exitCodes':'128-255'}}}],"
-					   "'default':{'complete':{'role':'worker'},'restart':{'limit':6}}}",
-					   table[i].policy);
+		struct job *job = read_job(
+			&b,
+			"{'roles':[" ROLE("worker",
+		                          2) ",'default':{'restart':{'policy':'Always'}},"
+					     "'chief':{'restart':{'policy':'ExitCode','exitCodes':'128-255'}}}],"
+					     "'default':{'complete':{'role':'worker'},'restart':{'limit':6}}}",
+			table[i].policy);
 
 		assert_string_equal(problems_text(&b, &job->problems), "");
 		assert_int_equal(job->roles[0].restart.policy, table[i].role);

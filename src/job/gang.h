@@ -2,8 +2,8 @@
 #ifndef JOB_GANG_H
 #define JOB_GANG_H
 
-#include "base/needs.h"
 #include "job/job.h"
+#include "object/needs.h"
 
 /* Whose PodGroups they are. */
 enum gang_kind { GANG_NONE, GANG_VOLCANO, GANG_PLUGINS };

@@ -219,19 +219,19 @@ static void test_shown(void **state)
 	job = read_job(&b, good_doc, "{'\\u001b[2J\\n':1,'fail':'\\u007fAll\\r','roles':{'\\t':{}}}");
 	assert_int_equal(job->problems.errors, 3);
 	assert_string_equal(problems_text(&b, &job->problems),
-			    "spec.policy.?[2J?: unknown field; must be restart, complete, fail, timeLimit, "
-			    "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, schedulingPolicy, "
-			    "tensorboard or roles\n"
-			    "spec.policy.fail: must be Any or All, found \"?All?\"\n"
-			    "spec.policy.roles.?: there is no such role; the roles are WORKER or ps");
+	                    "spec.policy.?[2J?: unknown field; must be restart, complete, fail, timeLimit, "
+	                    "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, doNotDisrupt, "
+	                    "schedulingPolicy, tensorboard or roles\n"
+	                    "spec.policy.fail: must be Any or All, found \"?All?\"\n"
+	                    "spec.policy.roles.?: there is no such role; the roles are WORKER or ps");
 
 	/* Bytes that are no text at all. */
 	memset(junk, 0x80, sizeof(junk));
 	id.name = (struct str){ junk, sizeof(junk) };
 	job = job_read(&b.a, &id, parse(&b, good_doc), NULL, STR_NONE, NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
-			    "metadata.name: must be lower case letters, digits, '-' and "
-			    "'.', at most 63 characters, found \"…\"");
+	                    "metadata.name: must be lower case letters, digits, '-' and "
+	                    "'.', at most 63 characters, found \"…\"");
 	bench_release(&b);
 }
 

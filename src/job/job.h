@@ -5,8 +5,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/needs.h"
 #include "job/problems.h"
+#include "object/needs.h"
+#include "object/tolerations.h"
 
 #include <yyjson.h>
 
@@ -50,6 +51,8 @@ struct restart {
 	enum restart_policy policy;
 	enum scope scope;
 	int32_t limit;           /* counted restarts; -1: none */
+	int32_t window;          /* seconds that an attempt must run for the count to begin anew; 0: it never does */
+	bool limit_by_role;      /* the limit is of the role, whatever the scope */
 	int32_t backoff_initial; /* seconds; the first restart waits for nothing, the second this long */
 	int32_t backoff_max;     /* seconds; each one doubles up to here */
 	struct code_set codes;   /* the codes that are worth another try */
@@ -105,8 +108,9 @@ struct role {
 	size_t n_containers;
 	struct restart restart;
 	enum role_end complete, fail;
-	const struct board *board; /* it is TensorBoard; NULL: it is not */
-	struct needs needs;        /* of one pod, as it is made; only where there are gangs */
+	const struct board *board;      /* it is TensorBoard; NULL: it is not */
+	struct needs needs;             /* of one pod, as it is made; only where there are gangs */
+	struct tolerations tolerations; /* that the template asks for */
 };
 
 /* An ending that somebody outside asked for by annotation. */
@@ -151,6 +155,7 @@ struct job {
 	enum external_end external;
 	struct str external_message;
 	struct scheduling scheduling;
+	bool do_not_disrupt; /* node autoscalers leave the nodes of its pods alone */
 
 	/* What is wrong with it. A job with errors gets no children. */
 	struct problems problems;

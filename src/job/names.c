@@ -2,12 +2,9 @@
 #include "job/decode.h"
 
 static const char *const restart_policies[] = {
-	[RESTART_NEVER] = "Never",
-	[RESTART_ALWAYS] = "Always",
-	[RESTART_ON_FAILURE] = "OnFailure",
-	[RESTART_ON_NODE_FAIL] = "OnNodeFail",
-	[RESTART_EXIT_CODE] = "ExitCode",
-	[RESTART_ON_NODE_FAIL_WITH_EXIT_CODE] = "OnNodeFailWithExitCode",
+	[RESTART_NEVER] = "Never",          [RESTART_ALWAYS] = "Always",
+	[RESTART_ON_FAILURE] = "OnFailure", [RESTART_ON_NODE_FAIL] = "OnNodeFail",
+	[RESTART_EXIT_CODE] = "ExitCode",   [RESTART_ON_NODE_FAIL_WITH_EXIT_CODE] = "OnNodeFailWithExitCode",
 };
 static const char *const scopes[] = { [SCOPE_POD] = "Pod", [SCOPE_ROLE] = "Role", [SCOPE_JOB] = "Job" };
 static const char *const role_ends[] = {
@@ -33,7 +30,7 @@ const struct names job_end_names = { job_ends, ARRAY_LEN(job_ends) };
 const struct names clean_names = { cleans, ARRAY_LEN(cleans) };
 const struct names service_type_names = { service_types, ARRAY_LEN(service_types) };
 
-static const char *name_of(const struct names *names, unsigned i)
+static const char *name_at(const struct names *names, unsigned i)
 {
 	ASSERT(i < names->n);
 	return names->v[i];
@@ -41,30 +38,30 @@ static const char *name_of(const struct names *names, unsigned i)
 
 const char *restart_policy_name(enum restart_policy p)
 {
-	return name_of(&restart_policy_names, p);
+	return name_at(&restart_policy_names, p);
 }
 
 const char *scope_name(enum scope s)
 {
-	return name_of(&scope_names, s);
+	return name_at(&scope_names, s);
 }
 
 const char *role_end_name(enum role_end e)
 {
-	return name_of(&role_end_names, e);
+	return name_at(&role_end_names, e);
 }
 
 const char *job_end_name(enum job_end e)
 {
-	return name_of(&job_end_names, e);
+	return name_at(&job_end_names, e);
 }
 
 const char *clean_name(enum clean c)
 {
-	return name_of(&clean_names, c);
+	return name_at(&clean_names, c);
 }
 
 const char *service_type_name(enum service_type t)
 {
-	return name_of(&service_type_names, t);
+	return name_at(&service_type_names, t);
 }

@@ -4,7 +4,7 @@
 #ifndef JOB_POD_NEEDS_H
 #define JOB_POD_NEEDS_H
 
-#include "base/needs.h"
+#include "object/needs.h"
 
 /* SPEC is a pod's, of its object or of a template; the names stay in it. What is no quantity counts as nothing. */
 struct needs needs_of_pod(yyjson_val *spec, struct arena *a);

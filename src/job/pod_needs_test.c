@@ -41,8 +41,10 @@ static void test_pods(void **state)
 		{ "{\"containers\":[" LIMITS("\"nvidia.com/gpu\":8") "," LIMITS("\"nvidia.com/gpu\":\"1\"") "]}",
 		  "nvidia.com/gpu=9" },
 		/* The largest init container, or all the others. */
-		{ "{\"initContainers\":[" REQUESTS("\"cpu\":4,\"memory\":\"1Ki\"") "," REQUESTS("\"cpu\":3") "],"
-		  "\"containers\":[" REQUESTS("\"cpu\":1,\"memory\":\"2Ki\"") "," REQUESTS("\"cpu\":1") "]}",
+		{ "{\"initContainers\":[" REQUESTS("\"cpu\":4,\"memory\":\"1Ki\"") "," REQUESTS(
+			  "\"cpu\":3") "],"
+		                       "\"containers\":[" REQUESTS("\"cpu\":1,\"memory\":\"2Ki\"") "," REQUESTS(
+					       "\"cpu\":1") "]}",
 		  "cpu=4 memory=2Ki" },
 		/* A sidecar runs beside the init containers after it, and beside the others. */
 		{ "{\"initContainers\":[" REQUESTS(

@@ -33,7 +33,7 @@ static const struct field chief_fields[] = {
 	{ .name = "role", .type = FIELD_STR, .offset = offsetof(struct chief, role) },
 	{ .name = "index", .type = FIELD_INT32, .offset = offsetof(struct chief, index), .max = INT32_MAX },
 };
-static const struct table chief_table = TABLE_OF(chief_fields);
+static const struct decode_table chief_table = TABLE_OF(chief_fields);
 
 static bool read_job_complete(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
 {
@@ -50,7 +50,7 @@ static bool read_job_complete(const struct decode *d, yyjson_val *val, void *bas
 	}
 	if (!yyjson_is_obj(val)) {
 		problem_error(d->p, spot_path(d, s), "must be Any, All or a chief {role, index}, found %s",
-			      json_type_name(val));
+		              json_type_name(val));
 		return false;
 	}
 	decode_object(d, &chief_table, val, &chief, s);
@@ -85,7 +85,7 @@ static bool read_objects(const struct decode *d, yyjson_val *val, yyjson_val **r
 		if (yyjson_is_obj(one))
 			continue;
 		problem_error(d->p, arena_printf(d->p->arena, "%.*s[%zu]", STR_F(path), iter.idx - 1),
-			      "must be an object, found %s", json_type_name(one));
+		              "must be an object, found %s", json_type_name(one));
 		return false;
 	}
 	*ret = val;
@@ -110,17 +110,19 @@ static const struct field backoff_fields[] = {
 	  .max = BACKOFF_MAX },
 	{ "maxSeconds", FIELD_INT32, AT(restart.backoff_max), .said = SAID_BACKOFF_MAX, .max = BACKOFF_MAX },
 };
-static const struct table backoff_table = TABLE_OF(backoff_fields);
+static const struct decode_table backoff_table = TABLE_OF(backoff_fields);
 
 static const struct field restart_fields[] = {
 	{ "policy", FIELD_ENUM, AT(restart.policy), .said = SAID_RESTART_POLICY, .names = &restart_policy_names },
 	{ "scope", FIELD_ENUM, AT(restart.scope), .said = SAID_SCOPE, .names = &scope_names },
 	{ "limit", FIELD_INT32, AT(restart.limit), .said = SAID_LIMIT, .min = -1, .max = LIMIT_MAX },
+	{ "window", FIELD_INT32, AT(restart.window), .said = SAID_WINDOW, .max = SECONDS_MAX },
 	{ "backoff", FIELD_TABLE, .table = &backoff_table },
 	{ "exitCodes", FIELD_READ, .said = SAID_EXIT_CODES, .read = read_codes },
 	{ "oomPermanent", FIELD_BOOL, KINDS, AT(restart.oom_permanent), .said = SAID_OOM_PERMANENT },
+	{ "limitByRole", FIELD_BOOL, KINDS, AT(restart.limit_by_role), .said = SAID_LIMIT_BY_ROLE },
 };
-static const struct table restart_table = TABLE_OF(restart_fields);
+static const struct decode_table restart_table = TABLE_OF(restart_fields);
 
 static const struct field role_fields[] = {
 	{ "restart", FIELD_TABLE, .table = &restart_table },
@@ -136,7 +138,7 @@ static const struct field board_fields[] = {
 	{ "serviceType", FIELD_ENUM, AT(board.service), .said = SAID_BOARD_SERVICE, .names = &service_type_names },
 	{ "ttlSecondsAfterFinished", TIME_FROM(0), AT(board.ttl), .said = SAID_BOARD_TTL },
 };
-static const struct table board_table = TABLE_OF(board_fields);
+static const struct decode_table board_table = TABLE_OF(board_fields);
 
 static const struct field job_fields[] = {
 	{ "restart", FIELD_TABLE, .table = &restart_table },
@@ -147,18 +149,19 @@ static const struct field job_fields[] = {
 	{ "ttlSecondsAfterFinished", TIME_FROM(0), AT(ttl), .said = SAID_TTL },
 	{ "cleanPods", FIELD_ENUM, AT(clean), .said = SAID_CLEAN, .names = &clean_names },
 	{ "suspend", FIELD_BOOL, AT(suspend), .said = SAID_SUSPEND },
+	{ "doNotDisrupt", FIELD_BOOL, USERS, AT(do_not_disrupt) },
 	{ "schedulingPolicy", FIELD_TABLE, USERS, .table = &scheduling_table },
 	{ "tensorboard", FIELD_TABLE, .said = SAID_BOARD, .table = &board_table },
 	{ "roles", FIELD_VAL, USERS, AT(roles) },
 };
 
-static const struct table tables[] = {
+static const struct decode_table tables[] = {
 	[POLICY_JOB] = TABLE_OF(job_fields),
 	[POLICY_ROLE] = TABLE_OF(role_fields),
 };
 
 void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum policy_level level,
-		 enum policy_source source, struct problems *p)
+                 enum policy_source source, struct problems *p)
 {
 	struct decode d = { p, at, source == POLICY_KIND };
 

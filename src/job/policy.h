@@ -3,9 +3,10 @@
  * annotation of a kind whose spec is an array), by a kind that translates its own fields ("own"), and
  * by a kind's defaults. One reader for all of them.
  *
- *   restart: {policy, scope, limit, backoff: {initialSeconds, maxSeconds}, exitCodes,
- *             oomPermanent (kinds only)}
+ *   restart: {policy, scope, limit, window, backoff: {initialSeconds, maxSeconds}, exitCodes,
+ *             oomPermanent, limitByRole (kinds only)}
  *   complete, fail, timeLimit, activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend
+ *   doNotDisrupt (users only)
  *   schedulingPolicy: {minAvailable, queue, priorityClass, minResources, scheduleTimeoutSeconds} (users only)
  *   tensorboard: {logDir, image, volumes, volumeMounts, serviceType, ttlSecondsAfterFinished}
  *   roles: {NAME: {restart, complete, fail}}
@@ -38,6 +39,8 @@ enum policy_field {
 	SAID_BOARD_MOUNTS = 1 << 18,
 	SAID_BOARD_SERVICE = 1 << 19,
 	SAID_BOARD_TTL = 1 << 20,
+	SAID_WINDOW = 1 << 21,
+	SAID_LIMIT_BY_ROLE = 1 << 22, /* kinds only */
 };
 
 /* Where a document stands, and what the kind calls its fields there ({"restart.policy":
@@ -65,23 +68,25 @@ struct policy {
 	enum job_end complete, fail;            /* for the job */
 	struct str chief_role;
 	int32_t chief_index;
-	struct place at; /* where the document stands */
+	struct place at;   /* where the document stands */
 	yyjson_val *roles; /* of the user's document: what stands under `roles`, unread */
 	int64_t time_limit, active_deadline, ttl;
 	enum clean clean;
 	bool suspend;
+	bool do_not_disrupt;
 	struct scheduling scheduling;
 	struct board_policy board;
 };
 
 enum policy_level { POLICY_JOB, POLICY_ROLE };
-/* Who said it: users may not set kinds-only fields, and alone have `roles` and `schedulingPolicy`. */
+/* Who said it: users may not set kinds-only fields, and alone have `roles`, `doNotDisrupt` and
+   `schedulingPolicy`. */
 enum policy_source { POLICY_USER, POLICY_KIND };
 
 /* Reads DOC (an object, or NULL or null: nothing is said) into *RET. Unknown fields and wrong values
    go to P, named by AT; what is wrong is not said. */
 void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum policy_level level,
-		 enum policy_source source, struct problems *p);
+                 enum policy_source source, struct problems *p);
 
 /* The layers of a role's policy, the nearest first. */
 enum layer {
@@ -106,10 +111,10 @@ void policy_settle_role(struct role *role, const struct layers *layers, struct p
 /* The effective policy of the job itself. The chief's role is returned by name: there may be none
    such. Empty unless job->complete is JOB_END_CHIEF; *RET_AT is the document that said it. */
 struct str policy_settle_job(struct job *job, const struct policy *user, const struct policy *own,
-			     const struct policy *by_default, struct place *ret_at);
+                             const struct policy *by_default, struct place *ret_at);
 /* The effective TensorBoard of the job, whether there is one or not. */
 struct board_policy policy_settle_board(const struct policy *user, const struct policy *own,
-					const struct policy *by_default);
+                                        const struct policy *by_default);
 /* Reports what USER and OWN, two documents of one level, say against each other. */
 void policy_conflicts(const struct policy *user, const struct policy *own, enum policy_level level, struct problems *p);
 

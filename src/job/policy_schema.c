@@ -8,6 +8,9 @@
    several types, which a structural schema can only say by keeping them as they are; job_read()
    checks them. */
 
+/* It would break the texts into columns of words. */
+/* clang-format off */
+
 #define RESTART                                                                                                       \
 	"{\"type\":\"object\",\"description\":\"What happens when a replica fails.\",\"properties\":{"                \
 	"\"policy\":{\"type\":\"string\",\"description\":\"Which failures are restarted.\","                          \
@@ -15,7 +18,9 @@
 	"\"scope\":{\"type\":\"string\",\"description\":\"What starts again: the pod, its role or the whole job.\","  \
 	"\"enum\":[\"Pod\",\"Role\",\"Job\"]},"                                                                       \
 	"\"limit\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":-1,\"maximum\":1000000,"                    \
-	"\"description\":\"How many restarts a role has; -1: no limit.\"},"                                           \
+	"\"description\":\"How many restarts that count there may be; -1: no limit.\"},"                              \
+	"\"window\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":2147483647,"                 \
+	"\"description\":\"An attempt that ran this many seconds resets the count; 0: never.\"},"                     \
 	"\"backoff\":{\"type\":\"object\",\"description\":\"How long a restart waits; doubled each time.\","          \
 	"\"properties\":{"                                                                                            \
 	"\"initialSeconds\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":1000000,"            \
@@ -31,19 +36,19 @@
 #define SCHEDULING                                                                                                    \
 	"{\"type\":\"object\",\"description\":\"What a gang scheduler is told of the job.\",\"properties\":{"         \
 	"\"minAvailable\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":1,\"maximum\":100000,"               \
-	"\"description\":\"So many pods must start together; all, unless said.\"},"                                   \
+	"\"description\":\"How many pods must start together; default: all.\"},"                                      \
 	"\"queue\":{\"type\":\"string\",\"description\":\"The Volcano queue it waits in.\"},"                         \
 	"\"priorityClass\":{\"type\":\"string\","                                                                     \
 	"\"description\":\"The PriorityClass of its Volcano PodGroup.\"},"                                            \
 	"\"minResources\":{\"type\":\"object\","                                                                      \
-	"\"description\":\"What these pods need; what they ask for, unless said.\","                                  \
+	"\"description\":\"What these pods need; default: the sum of their requests.\","                              \
 	"\"additionalProperties\":{\"x-kubernetes-preserve-unknown-fields\":true}},"                                  \
 	"\"scheduleTimeoutSeconds\":{\"type\":\"integer\",\"format\":\"int32\","                                      \
 	"\"minimum\":1,\"maximum\":2147483647,"                                                                       \
 	"\"description\":\"How long scheduler-plugins waits for all of them to be placed.\"}}}"
 
 #define LIST(what)                                                                                                    \
-	"{\"type\":\"array\",\"description\":\"" what "\",\"items\":"                                               \
+	"{\"type\":\"array\",\"description\":\"" what "\",\"items\":"                                                 \
 	"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}"
 
 const char policy_schema[] =
@@ -54,12 +59,14 @@ const char policy_schema[] =
 	"\"fail\":{\"type\":\"string\",\"enum\":[\"Any\",\"All\"],"
 	"\"description\":\"When the job has failed: Any or All roles did.\"},"
 	"\"timeLimit\":{" TIME_FROM("1") ",\"description\":\"Seconds since all replicas ran.\"},"
-	"\"activeDeadlineSeconds\":{" TIME_FROM("1") ",\"description\":\"Seconds since the job was first seen.\"},"
+	"\"activeDeadlineSeconds\":{" TIME_FROM("1") ",\"description\":\"Seconds since it began or was resumed.\"},"
 	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","
 	"\"description\":\"The job is deleted so long after its end.\"},"
 	"\"cleanPods\":{\"type\":\"string\",\"enum\":[\"All\",\"Running\",\"None\"],"
 	"\"description\":\"Which pods are deleted at the end.\"},"
 	"\"suspend\":{\"type\":\"boolean\",\"description\":\"Delete the pods and wait.\"},"
+	"\"doNotDisrupt\":{\"type\":\"boolean\","
+	"\"description\":\"Ask node autoscalers to leave the nodes of its pods alone.\"},"
 	"\"schedulingPolicy\":" SCHEDULING ","
 	"\"tensorboard\":{\"type\":\"object\","
 	"\"description\":\"A TensorBoard beside the job: a pod that does not count, with a service.\",\"properties\":{"
@@ -68,9 +75,9 @@ const char policy_schema[] =
 	"\"volumes\":" LIST("Of the pod.") ","
 	"\"volumeMounts\":" LIST("Of its container.") ","
 	"\"serviceType\":{\"type\":\"string\",\"enum\":[\"ClusterIP\",\"NodePort\",\"LoadBalancer\"],"
-	"\"description\":\"ClusterIP if not said.\"},"
+	"\"description\":\"Default: ClusterIP.\"},"
 	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","
-	"\"description\":\"It goes so long after the end of the job; if not said, with the job.\"}}},"
+	"\"description\":\"Seconds after the end of the job until it is deleted; default: with the job.\"}}},"
 	"\"roles\":{\"type\":\"object\",\"description\":\"For one role, by its name.\",\"additionalProperties\":{"
 	"\"type\":\"object\",\"properties\":{"
 	"\"restart\":" RESTART ","

@@ -49,5 +49,5 @@ struct str problems_line(const struct problems *p, struct arena *a)
 	if (p->errors > 1)
 		more = arena_printf(a, " (and %zu more %s)", p->errors - 1, p->errors == 2 ? "problem" : "problems");
 	return arena_printf(a, "%.*s%s%.*s%.*s", STR_F(first->path), first->path.n ? ": " : "", STR_F(first->message),
-			    STR_F(more));
+	                    STR_F(more));
 }

@@ -21,8 +21,7 @@ struct problems {
 
 enum { PROBLEMS_MAX = 100 };
 
-void problems_add(struct problems *p, enum severity severity, struct str path, const char *fmt, ...)
-	PRINTF_LIKE(4, 5);
+void problems_add(struct problems *p, enum severity severity, struct str path, const char *fmt, ...) PRINTF_LIKE(4, 5);
 #define problem_error(p, path, ...) problems_add((p), PROBLEM_ERROR, (path), __VA_ARGS__)
 #define problem_warning(p, path, ...) problems_add((p), PROBLEM_WARNING, (path), __VA_ARGS__)
 

@@ -1,7 +1,7 @@
 #include "job/ranges.h"
 
 /* The first range that ends at or after INDEX; r->n if there is none. */
-static size_t find(const struct ranges *r, int32_t index)
+static size_t find_range(const struct ranges *r, int32_t index)
 {
 	size_t lo = 0, hi = r->n;
 
@@ -18,7 +18,7 @@ static size_t find(const struct ranges *r, int32_t index)
 
 bool ranges_has(const struct ranges *r, int32_t index)
 {
-	size_t i = find(r, index);
+	size_t i = find_range(r, index);
 
 	return i < r->n && r->v[i].from <= index;
 }
@@ -39,7 +39,7 @@ static void erase(struct ranges *r, size_t at)
 
 bool ranges_add(struct ranges *r, struct arena *a, int32_t index)
 {
-	size_t i = find(r, index);
+	size_t i = find_range(r, index);
 	bool joins_left, joins_right;
 
 	if (i < r->n && r->v[i].from <= index)
@@ -61,7 +61,7 @@ bool ranges_add(struct ranges *r, struct arena *a, int32_t index)
 
 bool ranges_del(struct ranges *r, struct arena *a, int32_t index)
 {
-	size_t i = find(r, index);
+	size_t i = find_range(r, index);
 	struct range was;
 
 	if (i == r->n || r->v[i].from > index)
@@ -82,7 +82,7 @@ bool ranges_del(struct ranges *r, struct arena *a, int32_t index)
 
 void ranges_cut(struct ranges *r, int32_t index)
 {
-	size_t i = find(r, index);
+	size_t i = find_range(r, index);
 
 	if (i < r->n && r->v[i].from < index) {
 		r->v[i].to = index - 1;

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-
 static void reads_what_it_writes(void **state)
 {
 	static const char *const good[] = { "", "0", "0-4", "0-4,7", "1,3,5-9,99" };

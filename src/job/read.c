@@ -15,7 +15,7 @@ static const struct field job_fields[] = {
 	{ "tensorboard", FIELD_VAL, AT(board) },
 };
 #undef AT
-static const struct table job_table = TABLE_OF(job_fields);
+static const struct decode_table job_table = TABLE_OF(job_fields);
 
 static const char *const env_values[] = { "counting", "all" };
 static const struct names env_names = { env_values, ARRAY_LEN(env_values) };
@@ -41,7 +41,7 @@ static const struct field role_fields[] = {
 	{ "fields", FIELD_VAL, AT(fields) },
 };
 #undef AT
-static const struct table role_table = TABLE_OF(role_fields);
+static const struct decode_table role_table = TABLE_OF(role_fields);
 
 static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 {
@@ -194,13 +194,16 @@ static void read_policies(struct job *job, const struct job_doc *doc, struct rol
 	warn_limit(job, &own, p);
 }
 
-/* In the order of precedence. */
+/* In the order of precedence. The small letters are how AITrainingJob's first operator described them; its code and its
+   users had the others. */
 static const struct {
 	const char *key;
 	enum external_end end;
 } external_ends[] = {
-	{ "Preempted", EXTERNAL_PREEMPTED }, { "Failed", EXTERNAL_FAILED },     { "NodeFail", EXTERNAL_NODE_FAILED },
-	{ "Succeed", EXTERNAL_SUCCEEDED },   { "Timeout", EXTERNAL_TIMED_OUT },
+	{ "Preempted", EXTERNAL_PREEMPTED },  { "preempted", EXTERNAL_PREEMPTED },
+	{ "Failed", EXTERNAL_FAILED },        { "failed", EXTERNAL_FAILED },
+	{ "NodeFail", EXTERNAL_NODE_FAILED }, { "nodefailed", EXTERNAL_NODE_FAILED },
+	{ "Succeed", EXTERNAL_SUCCEEDED },    { "Timeout", EXTERNAL_TIMED_OUT },
 };
 
 static void read_annotations(struct job *job, yyjson_val *annotations)

@@ -25,8 +25,8 @@ static const struct {
 	{ "{'role':[]}",
 	  "spec.role: unknown field; did you mean \"roles\"?\nspec: has no roles; a job needs at least one" },
 	{ "{'roles':[7]}", "spec.roles[0]: must be an object, found a number\n"
-			   "spec.roles[0].template: is missing; it must be a pod template with spec.containers\n"
-			   "spec.roles[0].name: a role needs a name" },
+	                   "spec.roles[0].template: is missing; it must be a pod template with spec.containers\n"
+	                   "spec.roles[0].name: a role needs a name" },
 
 	/* How many. */
 	{ "{'roles':[" R("a", "0", "") "]}", "spec: has no replicas; a job needs at least one" },
@@ -72,7 +72,7 @@ static const struct {
 	/* What is kept running anyway does not make a limit useful. */
 	{ "{'roles':[" R("a", "1", "") "," R(
 		  "b", "1", ",'aux':true,'default':{'restart':{'policy':'Always'}}") "],"
-										     "'own':{'restart':{'limit':3}}}",
+	                                                                             "'own':{'restart':{'limit':3}}}",
 	  "warning spec.restart.limit: has no effect: the restart policy is Never" },
 
 	/* A kind's mistakes. */
@@ -101,15 +101,15 @@ static void test_values(void **state)
 	struct bench b = BENCH_INIT;
 	struct job_identity id = { STR("K.g"), STR("ns"), STR("a.b"), STR("u"), 5, 6, true };
 	yyjson_val *doc = parse(&b, "{'roles':[" R("a", "2",
-						   ",'title':'A','min':1,'max':3,'elastic':true,'service':true,"
-						   "'env':'all'") "," R("b", "1", ",'aux':true,'env':'counting'") "]}");
+	                                           ",'title':'A','min':1,'max':3,'elastic':true,'service':true,"
+	                                           "'env':'all'") "," R("b", "1", ",'aux':true,'env':'counting'") "]}");
 	struct job *job = job_read(&b.a, &id, doc, NULL, STR_NONE, NULL);
 	const struct role *role = job_role(job, STR("a"));
 
 	(void)state;
 	assert_int_equal(job->problems.list.n, 0);
 	assert_true(str_eqc(job->kind, "K.g") && str_eqc(job->ns, "ns") && str_eqc(job->name, "a.b") &&
-		    str_eqc(job->uid, "u"));
+	            str_eqc(job->uid, "u"));
 	assert_int_equal(job->created, 5);
 	assert_int_equal(job->generation, 6);
 	assert_true(job->deleting);
@@ -138,8 +138,8 @@ static void test_job_names(void **state)
 		const char *name;
 		bool good;
 	} names[] = {
-		{ "a", true },	       { "0a", true },	 { "a.b-c.d", true }, { NAME63, true }, { "", false },
-		{ NAME63 "4", false }, { "A", false },	 { "a.", false },     { ".a", false },	{ "a..b", false },
+		{ "a", true },         { "0a", true },   { "a.b-c.d", true }, { NAME63, true }, { "", false },
+		{ NAME63 "4", false }, { "A", false },   { "a.", false },     { ".a", false },  { "a..b", false },
 		{ "-a", false },       { "a b", false }, { "a\nb", false },
 	};
 	struct bench b = BENCH_INIT;
@@ -167,7 +167,7 @@ static void test_annotations(void **state)
 		{ NULL, EXTERNAL_NONE, "" },
 		{ "null", EXTERNAL_NONE, "" },
 		{ "7", EXTERNAL_NONE, "" },
-		{ "{'x':'y','preempted':'no'}", EXTERNAL_NONE, "" },
+		{ "{'x':'y','PREEMPTED':'no'}", EXTERNAL_NONE, "" },
 		{ "{'Preempted':null}", EXTERNAL_NONE, "" },
 		{ "{'Preempted':'by x'}", EXTERNAL_PREEMPTED, "by x" },
 		{ "{'Failed':''}", EXTERNAL_FAILED, "" },
@@ -179,13 +179,20 @@ static void test_annotations(void **state)
 		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3','Failed':'4'}", EXTERNAL_FAILED, "4" },
 		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3'}", EXTERNAL_NODE_FAILED, "3" },
 		{ "{'Timeout':'1','Succeed':'2'}", EXTERNAL_SUCCEEDED, "2" },
+		/* As AITrainingJob's first README had it. */
+		{ "{'preempted':'by y'}", EXTERNAL_PREEMPTED, "by y" },
+		{ "{'failed':'f'}", EXTERNAL_FAILED, "f" },
+		{ "{'nodefailed':'n2'}", EXTERNAL_NODE_FAILED, "n2" },
+		{ "{'nodefail':'n2','succeed':'s','timeout':'t'}", EXTERNAL_NONE, "" },
+		{ "{'nodefailed':'3','failed':'4','preempted':'5','Failed':'6'}", EXTERNAL_PREEMPTED, "5" },
+		{ "{'failed':'4','Failed':'6'}", EXTERNAL_FAILED, "6" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
 		struct bench b = BENCH_INIT;
 		struct job *job = read_val(&b, parse(&b, "{'roles':[" R("a", "1", "") "]}"), NULL,
-					   parse(&b, endings[i].annotations));
+		                           parse(&b, endings[i].annotations));
 
 		assert_int_equal(job->external, endings[i].end);
 		assert_true(str_eqc(job->external_message, endings[i].message));
@@ -204,10 +211,10 @@ static void test_policy_path(void **state)
 	(void)state;
 	job = job_read(&b.a, &id, doc, policy, STR("metadata.annotations[p]"), NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
-			    "metadata.annotations[p].fale: unknown field; did you mean \"fail\"?");
+	                    "metadata.annotations[p].fale: unknown field; did you mean \"fail\"?");
 	job = job_read(&b.a, &id, doc, policy, STR_NONE, NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
-			    "spec.policy.fale: unknown field; did you mean \"fail\"?");
+	                    "spec.policy.fale: unknown field; did you mean \"fail\"?");
 	bench_release(&b);
 }
 

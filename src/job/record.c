@@ -14,6 +14,7 @@ static const char *const phase_names[PHASE_COUNT] = {
 	[PHASE_TIMED_OUT] = "TimedOut",
 	[PHASE_PREEMPTED] = "Preempted",
 	[PHASE_NODE_FAILED] = "NodeFailed",
+	[PHASE_OTHER] = "Other",
 };
 
 static const char *const cause_names[CAUSE_COUNT] = {
@@ -28,6 +29,8 @@ static const char *const condition_names[CONDITION_COUNT] = {
 	[CONDITION_SUSPENDED] = "Suspended",
 	[CONDITION_COMPLETE] = "Complete",
 	[CONDITION_FAILED] = "Failed",
+	[CONDITION_SUCCESS_CRITERIA_MET] = "SuccessCriteriaMet",
+	[CONDITION_FAILURE_TARGET] = "FailureTarget",
 };
 
 const char *phase_name(enum phase p)
@@ -156,7 +159,8 @@ int32_t record_role_restarts(const struct record_role *role)
 
 static bool same_level(const struct level *a, const struct level *b)
 {
-	return a->generation == b->generation && a->streak == b->streak && a->at == b->at;
+	return a->generation == b->generation && a->streak == b->streak && a->at == b->at && a->counted == b->counted &&
+	       a->barren == b->barren;
 }
 
 static bool same_indexes(const struct record_role *a, const struct record_role *b)
@@ -170,6 +174,12 @@ static bool same_indexes(const struct record_role *a, const struct record_role *
 	return true;
 }
 
+static bool same_limit(const struct limit_view *a, const struct limit_view *b)
+{
+	return a->shown == b->shown && a->of == b->of && a->counted == b->counted && a->by == b->by &&
+	       a->window == b->window;
+}
+
 static enum change compare_role(const struct record_role *a, const struct record_role *b)
 {
 	if (!str_eq(a->name, b->name) || a->count != b->count || !same_level(&a->level, &b->level) ||
@@ -177,7 +187,8 @@ static enum change compare_role(const struct record_role *a, const struct record
 	    memcmp(a->restarts, b->restarts, sizeof(a->restarts)) != 0 || !ranges_eq(&a->completed, &b->completed) ||
 	    !ranges_eq(&a->failed, &b->failed) || !same_indexes(a, b))
 		return CHANGE_DURABLE;
-	if (a->drain != b->drain || !ranges_eq(&a->seen, &b->seen) || !ranges_eq(&a->ran, &b->ran) ||
+	if (a->drain != b->drain || a->accepted != b->accepted || !same_limit(&a->limit, &b->limit) ||
+	    !ranges_eq(&a->seen, &b->seen) || !ranges_eq(&a->ran, &b->ran) ||
 	    memcmp(&a->now, &b->now, sizeof(a->now)) != 0)
 		return CHANGE_OBSERVED;
 	return CHANGE_NONE;
@@ -220,6 +231,25 @@ enum change record_compare(const struct record *before, const struct record *aft
 	return c == CHANGE_NONE && observed(before, after) ? CHANGE_OBSERVED : c;
 }
 
+void record_shorten(struct record *r)
+{
+	for (size_t i = 0; i < r->n_roles; i++) {
+		struct record_role *role = &r->roles[i];
+		size_t n = 0;
+
+		role->ran.n = 0;
+		for (size_t k = 0; k < role->n_indexes; k++) {
+			struct level *l = &role->indexes[k].level;
+
+			l->streak = l->barren = 0;
+			l->at = 0;
+			if (l->generation || l->counted)
+				role->indexes[n++] = role->indexes[k];
+		}
+		role->n_indexes = n;
+	}
+}
+
 struct record *record_adopt(struct arena *a, enum phase final, struct str reason, yyjson_val *restarts)
 {
 	struct record *r = arena_new(a, struct record);
@@ -241,6 +271,7 @@ struct record *record_adopt(struct arena *a, enum phase final, struct str reason
 		role->name = arena_str(a, json_str(key));
 		role->count = -1;
 		role->counted = role->restarts[CAUSE_FAILED] = (int32_t)n;
+		role->level.counted = role->counted;
 		r->n_roles++;
 	}
 	return r;

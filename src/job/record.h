@@ -25,6 +25,7 @@ enum phase {
 	PHASE_TIMED_OUT,
 	PHASE_PREEMPTED,
 	PHASE_NODE_FAILED,
+	PHASE_OTHER, /* an end that a later version knows: kept word for word */
 	PHASE_COUNT
 };
 
@@ -67,13 +68,23 @@ struct counts {
 /* One level of generations (job, role or index) with what its back-off needs. */
 struct level {
 	int64_t generation;
-	int32_t streak; /* restarts in a row, for the back-off */
-	msec at;        /* of the last restart */
+	int32_t streak;  /* restarts in a row, for the back-off */
+	msec at;         /* of the last restart */
+	int32_t counted; /* of the restarts that count, those that the limit sees: not those before a quiet window */
+	int32_t barren;  /* restarts in a row that do not count, of pods that never ran */
 };
 
 struct index_level {
 	int32_t index;
 	struct level level;
+};
+
+/* How near the role is to its limit, for people. */
+struct limit_view {
+	bool shown; /* there is a limit */
+	int32_t of, counted;
+	enum scope by;  /* whose count it is; of a pod's, the highest */
+	int32_t window; /* seconds */
 };
 
 struct record_role {
@@ -82,13 +93,15 @@ struct record_role {
 	struct level level;
 	bool drain; /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
-	int32_t counted;                 /* what the limit looks at: this role's counted restarts */
+	int32_t counted;                 /* all restarts of this role that count */
+	bool accepted;                   /* the server has taken a pod of it once */
 	struct ranges completed, failed; /* in this generation */
 	struct ranges seen;              /* replicas whose pod of this generation was there */
 	struct ranges ran; /* replicas that ran once, in any generation; kept until the job's `running` is set */
 	struct index_level *indexes; /* sorted by index, sparse */
 	size_t n_indexes, cap_indexes;
 	struct counts now;
+	struct limit_view limit;
 };
 
 /* Which replica was the last that made something start again, for people. */
@@ -99,6 +112,7 @@ struct last_restart {
 	int32_t index;
 	int32_t exit_code; /* -1: none */
 	enum scope scope;
+	struct str detail; /* what the cluster calls it: NodeAffinity, PreemptionByScheduler …; may be empty */
 };
 
 struct phase_span {
@@ -106,7 +120,16 @@ struct phase_span {
 	msec entered, left; /* left 0: it is the present one */
 };
 
-enum condition { CONDITION_RUNNING, CONDITION_SUSPENDED, CONDITION_COMPLETE, CONDITION_FAILED, CONDITION_COUNT };
+/* The last two as a batch Job has them: the end is decided, and what clean-up takes away is not gone yet. */
+enum condition {
+	CONDITION_RUNNING,
+	CONDITION_SUSPENDED,
+	CONDITION_COMPLETE,
+	CONDITION_FAILED,
+	CONDITION_SUCCESS_CRITERIA_MET,
+	CONDITION_FAILURE_TARGET,
+	CONDITION_COUNT
+};
 
 const char *condition_name(enum condition c);
 
@@ -121,6 +144,7 @@ struct record {
 	int64_t observed_generation;
 	enum phase phase;
 	enum phase outcome;       /* final phase that was decided; set once, never changed */
+	struct str outcome_text;  /* with PHASE_OTHER: what a later version wrote */
 	struct str why;           /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
 	struct str reason;        /* one line for people */
 	msec start, running, end; /* first look; all replicas seen running; outcome decided */
@@ -147,6 +171,14 @@ int64_t record_generation(const struct record *r, const struct role *role, const
 /* The level of one index: NULL if it was never restarted alone; made if need be. */
 const struct level *record_index_level(const struct record_role *role, int32_t index);
 struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index);
+
+/* What is known of single replicas, as JSON made in DOC; NULL: nothing. */
+yyjson_mut_val *record_index_write(const struct record_role *role, yyjson_mut_doc *doc);
+/* Reads it, and what was written before in an object for each replica (OLD; both may be NULL). False: it makes no
+   sense. */
+bool record_index_read(struct record_role *role, yyjson_val *obj, yyjson_val *old, struct arena *a);
+/* Forgets what only the back-off of single replicas needs: for a record that would be too long. */
+void record_shorten(struct record *r);
 
 /* How often the role was started again; edits and suspensions are none. */
 int32_t record_role_restarts(const struct record_role *role);

@@ -2,39 +2,39 @@
    not mention it) and ignored here; what makes no sense is an error, never a guess. */
 #include "job/record.h"
 
-static yyjson_mut_val *put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_mut_val *val)
+static yyjson_mut_val *put_value(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_mut_val *val)
 {
 	yyjson_mut_obj_add(obj, yyjson_mut_str(doc, key), val ? val : yyjson_mut_null(doc));
 	return val;
 }
 
-static void put_text(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, struct str s)
+static void put_string(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, struct str s)
 {
-	put(doc, obj, key, s.n ? json_mut_str(doc, s) : NULL);
+	put_value(doc, obj, key, s.n ? json_mut_str(doc, s) : NULL);
 }
 
 static void put_int(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, int64_t v)
 {
-	put(doc, obj, key, v ? yyjson_mut_sint(doc, v) : NULL);
+	put_value(doc, obj, key, v ? yyjson_mut_sint(doc, v) : NULL);
 }
 
 static void put_flag(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, bool v)
 {
-	put(doc, obj, key, v ? yyjson_mut_true(doc) : NULL);
+	put_value(doc, obj, key, v ? yyjson_mut_true(doc) : NULL);
 }
 
 static void put_time(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, msec t)
 {
 	char text[TIME_TEXT];
 
-	put(doc, obj, key, t ? yyjson_mut_strcpy(doc, time_format(t, text)) : NULL);
+	put_value(doc, obj, key, t ? yyjson_mut_strcpy(doc, time_format(t, text)) : NULL);
 }
 
 static void put_ranges(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, const struct ranges *r)
 {
 	struct arena a = ARENA_INIT;
 
-	put_text(doc, obj, key, ranges_format(r, &a));
+	put_string(doc, obj, key, ranges_format(r, &a));
 	arena_release(&a);
 }
 
@@ -43,6 +43,9 @@ static void put_level(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct lev
 	put_int(doc, obj, "generation", l->generation);
 	put_int(doc, obj, "streak", l->streak);
 	put_time(doc, obj, "restartedAt", l->at);
+	/* 0 too: where there is none, an operator wrote that knew no windows. */
+	put_value(doc, obj, "limitCount", yyjson_mut_int(doc, l->counted));
+	put_int(doc, obj, "barren", l->barren);
 }
 
 static const struct {
@@ -81,18 +84,18 @@ static yyjson_mut_val *write_causes(yyjson_mut_doc *doc, const int32_t *restarts
 	return obj;
 }
 
-static yyjson_mut_val *write_indexes(yyjson_mut_doc *doc, const struct record_role *role)
+/* For people: {"counted": 2, "of": 6, "by": "Pod", "window": 3600}. */
+static yyjson_mut_val *write_limit(yyjson_mut_doc *doc, const struct limit_view *l)
 {
-	yyjson_mut_val *obj = yyjson_mut_obj(doc);
+	yyjson_mut_val *obj;
 
-	for (size_t i = 0; i < role->n_indexes; i++) {
-		yyjson_mut_val *one = yyjson_mut_obj(doc);
-		char key[16];
-
-		put_level(doc, one, &role->indexes[i].level);
-		snprintf(key, sizeof(key), "%d", role->indexes[i].index);
-		yyjson_mut_obj_add(obj, yyjson_mut_strcpy(doc, key), one);
-	}
+	if (!l->shown)
+		return NULL;
+	obj = yyjson_mut_obj(doc);
+	yyjson_mut_obj_add_int(doc, obj, "counted", l->counted);
+	yyjson_mut_obj_add_int(doc, obj, "of", l->of);
+	yyjson_mut_obj_add_str(doc, obj, "by", scope_name(l->by));
+	yyjson_mut_obj_add_int(doc, obj, "window", l->window);
 	return obj;
 }
 
@@ -100,17 +103,20 @@ static yyjson_mut_val *write_role(yyjson_mut_doc *doc, const struct record_role 
 {
 	yyjson_mut_val *obj = yyjson_mut_obj(doc);
 
-	put(doc, obj, "count", role->count >= 0 ? yyjson_mut_int(doc, role->count) : NULL);
+	put_value(doc, obj, "count", role->count >= 0 ? yyjson_mut_int(doc, role->count) : NULL);
 	put_level(doc, obj, &role->level);
 	put_flag(doc, obj, "drain", role->drain);
-	put(doc, obj, "restarts", write_causes(doc, role->restarts));
+	put_value(doc, obj, "restarts", write_causes(doc, role->restarts));
 	put_int(doc, obj, "counted", role->counted);
+	put_value(doc, obj, "limit", write_limit(doc, &role->limit));
+	put_flag(doc, obj, "accepted", role->accepted);
 	put_ranges(doc, obj, "completed", &role->completed);
 	put_ranges(doc, obj, "failed", &role->failed);
 	put_ranges(doc, obj, "seen", &role->seen);
 	put_ranges(doc, obj, "ran", &role->ran);
-	put(doc, obj, "indexes", write_indexes(doc, role));
-	put(doc, obj, "pods", write_counts(doc, role->now));
+	put_value(doc, obj, "indexes", NULL);
+	put_value(doc, obj, "byIndex", record_index_write(role, doc));
+	put_value(doc, obj, "pods", write_counts(doc, role->now));
 	return obj;
 }
 
@@ -125,12 +131,19 @@ static yyjson_mut_val *write_last(yyjson_mut_doc *doc, const struct last_restart
 	yyjson_mut_obj_add_str(doc, obj, "cause", cause_name(last->cause));
 	yyjson_mut_obj_add_str(doc, obj, "scope", scope_name(last->scope));
 	if (last->role.n) {
-		put_text(doc, obj, "role", last->role);
+		put_string(doc, obj, "role", last->role);
 		yyjson_mut_obj_add_int(doc, obj, "index", last->index);
 	}
 	if (last->exit_code >= 0)
 		yyjson_mut_obj_add_int(doc, obj, "exitCode", last->exit_code);
+	if (last->detail.n)
+		put_string(doc, obj, "detail", last->detail);
 	return obj;
+}
+
+static struct str phase_text(const struct record *r, enum phase p)
+{
+	return p == PHASE_OTHER ? r->outcome_text : str_c(phase_name(p));
 }
 
 static yyjson_mut_val *write_history(yyjson_mut_doc *doc, const struct record *r)
@@ -140,7 +153,7 @@ static yyjson_mut_val *write_history(yyjson_mut_doc *doc, const struct record *r
 	for (size_t i = 0; i < r->n_history; i++) {
 		yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
 
-		yyjson_mut_obj_add_str(doc, one, "phase", phase_name(r->history[i].phase));
+		put_string(doc, one, "phase", phase_text(r, r->history[i].phase));
 		put_time(doc, one, "entered", r->history[i].entered);
 		if (r->history[i].left)
 			put_time(doc, one, "left", r->history[i].left);
@@ -182,14 +195,14 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *obj = yyjson_mut_obj(doc), *roles;
 
-	put(doc, obj, "version", yyjson_mut_int(doc, r->version));
+	put_value(doc, obj, "version", yyjson_mut_int(doc, r->version));
 	put_int(doc, obj, "observedGeneration", r->observed_generation);
-	put_text(doc, obj, "phase", str_c(phase_name(r->phase)));
-	put_text(doc, obj, "reason", r->reason);
-	put(doc, obj, "pods", write_pods(doc, r));
-	put(doc, obj, "restarts", yyjson_mut_int(doc, r->restarts));
-	put_text(doc, obj, "outcome", str_c(phase_name(r->outcome)));
-	put_text(doc, obj, "why", r->why);
+	put_string(doc, obj, "phase", phase_text(r, r->phase));
+	put_string(doc, obj, "reason", r->reason);
+	put_value(doc, obj, "pods", write_pods(doc, r));
+	put_value(doc, obj, "restarts", yyjson_mut_int(doc, r->restarts));
+	put_string(doc, obj, "outcome", phase_text(r, r->outcome));
+	put_string(doc, obj, "why", r->why);
 	put_time(doc, obj, "startTime", r->start);
 	put_time(doc, obj, "runningTime", r->running);
 	put_time(doc, obj, "endTime", r->end);
@@ -198,29 +211,30 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 	put_flag(doc, obj, "drain", r->drain);
 	put_flag(doc, obj, "restarting", r->restarting);
 	put_flag(doc, obj, "suspended", r->suspended);
-	put(doc, obj, "lastRestart", write_last(doc, &r->last));
-	put_text(doc, obj, "tensorboard", r->tensorboard);
-	put(doc, obj, "history", write_history(doc, r));
-	put(doc, obj, "conditions", write_conditions(doc, r));
-	roles = put(doc, obj, "roles", yyjson_mut_obj(doc));
+	put_value(doc, obj, "lastRestart", write_last(doc, &r->last));
+	put_string(doc, obj, "tensorboard", r->tensorboard);
+	put_value(doc, obj, "history", write_history(doc, r));
+	put_value(doc, obj, "conditions", write_conditions(doc, r));
+	roles = put_value(doc, obj, "roles", yyjson_mut_obj(doc));
 	for (size_t i = 0; i < r->n_roles; i++)
 		json_mut_put(doc, roles, r->roles[i].name, write_role(doc, &r->roles[i]));
 	return obj;
 }
 
 /* Reading. One bad field makes the whole record unreadable: to guess could repeat or lose a restart. */
-struct reader {
+struct record_reader {
 	struct arena *a;
 	const char *bad; /* the first field that made no sense */
 };
 
-static void bad(struct reader *in, const char *key)
+static void bad(struct record_reader *in, const char *key)
 {
 	if (!in->bad)
 		in->bad = key;
 }
 
-static int64_t get_int(struct reader *in, yyjson_val *obj, const char *key, int64_t least, int64_t most, int64_t absent)
+static int64_t get_int(struct record_reader *in, yyjson_val *obj, const char *key, int64_t least, int64_t most,
+                       int64_t absent)
 {
 	yyjson_val *v = json_get(obj, key);
 	int64_t n;
@@ -234,12 +248,12 @@ static int64_t get_int(struct reader *in, yyjson_val *obj, const char *key, int6
 	return n;
 }
 
-static int32_t get_count(struct reader *in, yyjson_val *obj, const char *key)
+static int32_t get_count(struct record_reader *in, yyjson_val *obj, const char *key)
 {
 	return (int32_t)get_int(in, obj, key, 0, INT32_MAX, 0);
 }
 
-static msec get_time(struct reader *in, yyjson_val *obj, const char *key)
+static msec get_time(struct record_reader *in, yyjson_val *obj, const char *key)
 {
 	yyjson_val *v = json_get(obj, key);
 	msec t = 0;
@@ -249,59 +263,84 @@ static msec get_time(struct reader *in, yyjson_val *obj, const char *key)
 	return t;
 }
 
-static struct str get_text(struct reader *in, yyjson_val *obj, const char *key)
+static struct str get_text(struct record_reader *in, yyjson_val *obj, const char *key)
 {
 	return arena_str(in->a, json_str(json_get(obj, key)));
 }
 
-static enum phase get_phase(struct reader *in, yyjson_val *obj, const char *key)
+/* A word that only a later version knows: as if there were none. */
+static enum phase get_phase(yyjson_val *obj, const char *key)
 {
-	struct str s = json_str(json_get(obj, key));
-	enum phase p = phase_parse(s);
+	enum phase p = phase_parse(json_str(json_get(obj, key)));
 
-	if (s.n && p == PHASE_NONE)
-		bad(in, key);
-	return p;
+	return p == PHASE_OTHER ? PHASE_NONE : p;
 }
 
-static void get_ranges(struct reader *in, yyjson_val *obj, const char *key, struct ranges *ret)
+/* … but an end is an end: the job must not run again. */
+static void get_outcome(struct record_reader *in, yyjson_val *obj, struct record *r)
+{
+	struct str s = json_str(json_get(obj, "outcome"));
+
+	r->outcome = get_phase(obj, "outcome");
+	if (r->outcome != PHASE_NONE && !phase_final(r->outcome))
+		bad(in, "outcome");
+	if (s.n && r->outcome == PHASE_NONE) {
+		r->outcome = PHASE_OTHER;
+		r->outcome_text = arena_str(in->a, s);
+	}
+}
+
+static void get_ranges(struct record_reader *in, yyjson_val *obj, const char *key, struct ranges *ret)
 {
 	if (!ranges_parse(ret, in->a, json_str(json_get(obj, key)), JOB_MAX_REPLICAS))
 		bad(in, key);
 }
 
-static struct level get_level(struct reader *in, yyjson_val *obj)
+static struct level get_level(struct record_reader *in, yyjson_val *obj)
 {
 	return (struct level){
 		.generation = get_int(in, obj, "generation", 0, INT64_MAX / 4, 0),
 		.streak = get_count(in, obj, "streak"),
 		.at = get_time(in, obj, "restartedAt"),
+		.counted = get_count(in, obj, "limitCount"),
+		.barren = get_count(in, obj, "barren"),
 	};
 }
 
-static void read_causes(struct reader *in, yyjson_val *obj, int32_t *restarts)
+static void read_causes(struct record_reader *in, yyjson_val *obj, int32_t *restarts)
 {
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		restarts[i] = get_count(in, obj, cause_name((enum cause)i));
 }
 
-static void read_indexes(struct reader *in, yyjson_val *obj, struct record_role *role)
+static enum scope get_scope(yyjson_val *obj, const char *key)
 {
-	yyjson_obj_iter it = yyjson_obj_iter_with(obj);
-	yyjson_val *key;
+	struct str text = json_str(json_get(obj, key));
 
-	while ((key = yyjson_obj_iter_next(&it))) {
-		int64_t index;
+	for (int s = SCOPE_POD; s <= SCOPE_JOB; s++)
+		if (str_eqc(text, scope_name((enum scope)s)))
+			return (enum scope)s;
+	return SCOPE_POD;
+}
 
-		if (!str_int(json_str(key), &index) || index < 0 || index >= JOB_MAX_REPLICAS) {
-			bad(in, "indexes");
-			return;
-		}
-		*record_index_make(role, in->a, (int32_t)index) = get_level(in, yyjson_obj_iter_get_val(key));
+/* Before there were windows the limit saw all restarts of the role, and nobody noted that a pod was taken. */
+static void read_what_is_new(struct record_reader *in, yyjson_val *obj, struct record_role *role)
+{
+	yyjson_val *limit = json_get(obj, "limit");
+
+	role->limit =
+		(struct limit_view){ yyjson_is_obj(limit), get_count(in, limit, "of"), get_count(in, limit, "counted"),
+		                     get_scope(limit, "by"), get_count(in, limit, "window") };
+	role->accepted = yyjson_is_true(json_get(obj, "accepted")) || role->seen.n || role->ran.n ||
+	                 role->completed.n || role->failed.n;
+	if (!json_get(obj, "limitCount")) {
+		role->level.counted = role->counted;
+		/* Where this was noted, restarts tell nothing: those of the whole job are in each of its roles. */
+		role->accepted |= record_role_restarts(role) > 0;
 	}
 }
 
-static void read_role(struct reader *in, struct str name, yyjson_val *obj, struct record_role *role)
+static void read_role(struct record_reader *in, struct str name, yyjson_val *obj, struct record_role *role)
 {
 	yyjson_val *pods = json_get(obj, "pods");
 
@@ -315,12 +354,14 @@ static void read_role(struct reader *in, struct str name, yyjson_val *obj, struc
 	get_ranges(in, obj, "failed", &role->failed);
 	get_ranges(in, obj, "seen", &role->seen);
 	get_ranges(in, obj, "ran", &role->ran);
-	read_indexes(in, json_get(obj, "indexes"), role);
+	if (!record_index_read(role, json_get(obj, "byIndex"), json_get(obj, "indexes"), in->a))
+		bad(in, "byIndex");
+	read_what_is_new(in, obj, role);
 	for (size_t i = 0; i < ARRAY_LEN(count_fields); i++)
 		*count_at(&role->now, i) = get_count(in, pods, count_fields[i].key);
 }
 
-static void read_roles(struct reader *in, yyjson_val *obj, struct record *r)
+static void read_roles(struct record_reader *in, yyjson_val *obj, struct record *r)
 {
 	size_t n = yyjson_obj_size(obj);
 	yyjson_obj_iter it = yyjson_obj_iter_with(obj);
@@ -335,41 +376,47 @@ static void read_roles(struct reader *in, yyjson_val *obj, struct record *r)
 		read_role(in, json_str(key), yyjson_obj_iter_get_val(key), &r->roles[r->n_roles++]);
 }
 
-static void read_last(struct reader *in, yyjson_val *obj, struct last_restart *last)
+static void read_last(struct record_reader *in, yyjson_val *obj, struct last_restart *last)
 {
-	struct str scope = json_str(json_get(obj, "scope"));
-
 	last->at = get_time(in, obj, "time");
 	last->role = get_text(in, obj, "role");
 	last->index = get_count(in, obj, "index");
 	last->exit_code = (int32_t)get_int(in, obj, "exitCode", 0, INT32_MAX, -1);
-	if (!yyjson_is_obj(obj))
-		return;
+	last->detail = get_text(in, obj, "detail");
+	last->scope = get_scope(obj, "scope");
+	/* Of a cause that only a later version knows there is nothing to tell. */
 	if (!cause_parse(json_str(json_get(obj, "cause")), &last->cause))
-		bad(in, "lastRestart");
-	for (int s = SCOPE_POD; s <= SCOPE_JOB; s++)
-		if (str_eqc(scope, scope_name((enum scope)s)))
-			last->scope = (enum scope)s;
+		*last = (struct last_restart){ .exit_code = -1 };
 }
 
-static void read_history(struct reader *in, yyjson_val *list, struct record *r)
+/* Does it stand in the phase of an end that only a later version knows? */
+static bool is_outcome(const struct record *r, yyjson_val *obj)
+{
+	return r->outcome == PHASE_OTHER && str_eq(json_str(json_get(obj, "phase")), r->outcome_text);
+}
+
+static void read_history(struct record_reader *in, yyjson_val *list, struct record *r)
 {
 	yyjson_arr_iter it = yyjson_arr_iter_with(list);
 	yyjson_val *one;
 
 	while ((one = yyjson_arr_iter_next(&it))) {
-		enum phase p = get_phase(in, one, "phase");
+		enum phase p = get_phase(one, "phase");
 
-		if (r->n_history == PHASE_COUNT || p == PHASE_NONE) {
+		if (p == PHASE_NONE && is_outcome(r, one))
+			p = PHASE_OTHER;
+		if (r->n_history == PHASE_COUNT || !json_str(json_get(one, "phase")).n) {
 			bad(in, "history");
 			return;
 		}
+		if (p == PHASE_NONE)
+			continue;
 		r->history[r->n_history++] =
 			(struct phase_span){ p, get_time(in, one, "entered"), get_time(in, one, "left") };
 	}
 }
 
-static void read_conditions(struct reader *in, yyjson_val *obj, struct record *r)
+static void read_conditions(struct record_reader *in, yyjson_val *obj, struct record *r)
 {
 	for (size_t i = 0; i < CONDITION_COUNT; i++) {
 		yyjson_val *one = json_get(obj, condition_name((enum condition)i));
@@ -380,15 +427,15 @@ static void read_conditions(struct reader *in, yyjson_val *obj, struct record *r
 	}
 }
 
-static void read_fields(struct reader *in, yyjson_val *val, struct record *r)
+static void read_fields(struct record_reader *in, yyjson_val *val, struct record *r)
 {
 	r->observed_generation = get_int(in, val, "observedGeneration", 0, INT64_MAX, 0);
-	r->phase = get_phase(in, val, "phase");
+	r->phase = get_phase(val, "phase");
 	r->reason = get_text(in, val, "reason");
 	r->restarts = get_count(in, val, "restarts");
-	r->outcome = get_phase(in, val, "outcome");
-	if (r->outcome != PHASE_NONE && !phase_final(r->outcome))
-		bad(in, "outcome");
+	get_outcome(in, val, r);
+	if (is_outcome(r, val))
+		r->phase = PHASE_OTHER;
 	r->why = get_text(in, val, "why");
 	r->start = get_time(in, val, "startTime");
 	r->running = get_time(in, val, "runningTime");
@@ -403,11 +450,13 @@ static void read_fields(struct reader *in, yyjson_val *val, struct record *r)
 	read_history(in, json_get(val, "history"), r);
 	read_conditions(in, json_get(val, "conditions"), r);
 	read_roles(in, json_get(val, "roles"), r);
+	for (size_t i = 0; i < r->n_roles && !json_get(val, "limitCount"); i++)
+		r->level.counted = MAX(r->level.counted, r->roles[i].counted);
 }
 
 struct record *record_read(yyjson_val *val, struct arena *a, struct err *e)
 {
-	struct reader in = { a, NULL };
+	struct record_reader in = { a, NULL };
 	struct record *r;
 	int64_t version;
 

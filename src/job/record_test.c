@@ -1,4 +1,4 @@
-/* The record: what is a change (record.c), and its JSON (record_json.c). */
+/* The record: what is a change (record.c), and its JSON (record_json.c, record_index.c). */
 #include "job/record.h"
 
 #include <stdarg.h>
@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-
 
 /* Every field set to something. */
 static struct record *full(struct arena *a)
@@ -25,12 +24,12 @@ static struct record *full(struct arena *a)
 		.running = t + 1000,
 		.end = t + 2000,
 		.creating_since = t + 3000,
-		.level = { 2, 3, t + 4000 },
+		.level = { 2, 3, t + 4000, 5, 6 },
 		.drain = true,
 		.restarting = true,
 		.suspended = true,
 		.restarts = 7,
-		.last = { t + 5000, CAUSE_OOM_KILLED, STR("worker"), 1, 137, SCOPE_ROLE },
+		.last = { t + 5000, CAUSE_OOM_KILLED, STR("worker"), 1, 137, SCOPE_ROLE, STR("Evicted") },
 		.tensorboard = STR("http://job-tensorboard-1abc.ns.svc:80"),
 		.history = { { PHASE_PENDING, t, t + 1000 }, { PHASE_TERMINATING, t + 1000, 0 } },
 		.n_history = 2,
@@ -42,7 +41,7 @@ static struct record *full(struct arena *a)
 	r->roles[0] = (struct record_role){
 		.name = STR("worker"),
 		.count = 5,
-		.level = { 1, 2, t + 8000 },
+		.level = { 1, 2, t + 8000, 1, 2 },
 		.drain = true,
 		.restarts = { [CAUSE_FAILED] = 3, [CAUSE_RESIZED] = 1 },
 		.counted = 3,
@@ -52,8 +51,10 @@ static struct record *full(struct arena *a)
 	ranges_add(&r->roles[0].failed, a, 3);
 	ranges_add(&r->roles[0].seen, a, 4);
 	ranges_add(&r->roles[0].ran, a, 1);
-	*record_index_make(&r->roles[0], a, 4) = (struct level){ 1, 1, t };
-	*record_index_make(&r->roles[0], a, 1) = (struct level){ 6, 5, t };
+	r->roles[0].accepted = true;
+	r->roles[0].limit = (struct limit_view){ true, 6, 2, SCOPE_ROLE, 3600 };
+	*record_index_make(&r->roles[0], a, 4) = (struct level){ 1, 1, t, 2, 0 };
+	*record_index_make(&r->roles[0], a, 1) = (struct level){ 6, 5, t, 2, 3 };
 	r->roles[1] = (struct record_role){ .name = STR("ps"), .count = -1 };
 	return r;
 }
@@ -84,6 +85,7 @@ static void every_field_survives(void **state)
 	assert_int_equal(back->last.cause, CAUSE_OOM_KILLED);
 	assert_int_equal(back->last.exit_code, 137);
 	assert_int_equal(back->last.scope, SCOPE_ROLE);
+	assert_string_equal(back->last.detail.p, "Evicted");
 	assert_int_equal(back->roles[0].indexes[0].index, 1);
 	assert_int_equal(back->roles[1].count, -1);
 	empty = arena_new(&a, struct record);
@@ -213,19 +215,26 @@ static void nonsense(void **state)
 		{ "{\"version\":2}", "has version 2, this operator knows 1" },
 		{ "{\"version\":1,\"generation\":-1}", "generation makes no sense" },
 		{ "{\"version\":1,\"generation\":\"x\"}", "generation makes no sense" },
-		{ "{\"version\":1,\"phase\":\"Happy\"}", "phase makes no sense" },
 		{ "{\"version\":1,\"outcome\":\"Running\"}", "outcome makes no sense" },
 		{ "{\"version\":1,\"startTime\":\"yesterday\"}", "startTime makes no sense" },
 		{ "{\"version\":1,\"restarts\":99999999999}", "restarts makes no sense" },
 		{ "{\"version\":1,\"history\":[{\"phase\":\"\"}]}", "history makes no sense" },
-		{ "{\"version\":1,\"lastRestart\":{\"cause\":\"Moon\"}}", "lastRestart makes no sense" },
 		{ "{\"version\":1,\"roles\":{\"w\":{\"completed\":\"5-1\"}}}", "completed makes no sense" },
-		{ "{\"version\":1,\"roles\":{\"w\":{\"indexes\":{\"x\":{}}}}}", "indexes makes no sense" },
-		{ "{\"version\":1,\"roles\":{\"w\":{\"indexes\":{\"-1\":{}}}}}", "indexes makes no sense" },
-		{ "{\"version\":1,\"roles\":{\"w\":{\"indexes\":{\"100000\":{}}}}}", "indexes makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"indexes\":{\"x\":{}}}}}", "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"indexes\":{\"-1\":{}}}}}", "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"indexes\":{\"100000\":{}}}}}", "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"generation\":{\"x\":\"0\"}}}}}",
+		  "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"generation\":{\"-1\":\"0\"}}}}}",
+		  "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"streak\":{\"1\":\"0-100000\"}}}}}",
+		  "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"restartedAt\":{\"1\":\"0\"}}}}}",
+		  "byIndex makes no sense" },
+		{ "{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"counted\":[1]}}}}", "byIndex makes no sense" },
 		{ "{\"version\":1,\"roles\":{\"w\":{\"pods\":{\"active\":-1}}}}", "active makes no sense" },
 		/* the first one is told */
-		{ "{\"version\":1,\"phase\":\"a\",\"outcome\":\"b\"}", "phase makes no sense" },
+		{ "{\"version\":1,\"generation\":-1,\"streak\":-1}", "generation makes no sense" },
 	};
 	struct arena a = ARENA_INIT;
 
@@ -313,6 +322,164 @@ static void names(void **state)
 	assert_true(phase_final(PHASE_SUCCEEDED) && phase_final(PHASE_NODE_FAILED) && !phase_final(PHASE_TERMINATING));
 }
 
+static struct record *read_text(const char *text, struct arena *a)
+{
+	yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
+	struct err e = ERR_INIT;
+	struct record *r = record_read(yyjson_doc_get_root(doc), a, &e);
+
+	if (!r)
+		fail_msg("%s", err_msg(&e));
+	yyjson_doc_free(doc);
+	return r;
+}
+
+static struct str written(const struct record *r, struct arena *a)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	struct buf b = BUF_INIT(8 << 20);
+	struct str text;
+
+	json_write(record_write(r, doc), &b);
+	assert_false(b.overflow);
+	text = arena_str(a, buf_str(&b));
+	buf_release(&b);
+	yyjson_mut_doc_free(doc);
+	return text;
+}
+
+/* Ten thousand replicas that were lost three times, together or one by one. */
+static void many_restarts_stay_short(void **state)
+{
+	msec now = 1800000000000;
+
+	(void)state;
+	for (int apart = 0; apart < 2; apart++) {
+		struct arena a = ARENA_INIT;
+		struct record *r = arena_new(&a, struct record), *back;
+
+		r->version = RECORD_VERSION;
+		r->n_roles = 1;
+		r->roles = arena_array(&a, struct record_role, 1);
+		r->roles[0] = (struct record_role){ .name = STR("worker"), .count = 10000 };
+		for (int32_t i = 0; i < 10000; i++)
+			*record_index_make(&r->roles[0], &a, i) =
+				(struct level){ 3, 3, now + (apart ? SECONDS(i * 7919 % 600) : 0), 3, 0 };
+		assert_true(written(r, &a).n < 64 << 10);
+		back = through_json(r, &a);
+		assert_int_equal(back->roles[0].n_indexes, 10000);
+		for (int32_t i = 0; i < 10000; i++) {
+			const struct level *was = record_index_level(&r->roles[0], i),
+					   *is = record_index_level(&back->roles[0], i);
+
+			assert_int_equal(is->generation, 3);
+			assert_int_equal(is->streak, 3);
+			assert_int_equal(is->counted, 3);
+			/* Not earlier, and not much later. */
+			assert_true(is->at >= was->at && is->at < was->at + SECONDS(apart ? 10 : 1));
+		}
+		arena_release(&a);
+	}
+}
+
+/* What an older operator wrote; after a roll-back both stand there, and the larger holds. */
+static void levels_of_older_operators(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct record *r =
+		read_text("{\"version\":1,\"roles\":{\"w\":{\"counted\":4,\"indexes\":{\"3\":{\"generation\":2,"
+	                  "\"streak\":1,\"restartedAt\":\"2026-11-15T12:00:00Z\"},\"5\":{\"generation\":7}},"
+	                  "\"byIndex\":{\"generation\":{\"4\":\"3,8\",\"1\":\"5\"},\"counted\":{\"2\":\"3\"}}}}}",
+	                  &a);
+	const struct record_role *w = &r->roles[0];
+
+	(void)state;
+	assert_int_equal(w->n_indexes, 3);
+	assert_int_equal(record_index_level(w, 3)->generation, 4);
+	assert_int_equal(record_index_level(w, 3)->streak, 1);
+	assert_int_equal(record_index_level(w, 3)->counted, 2);
+	assert_int_equal(record_index_level(w, 5)->generation, 7);
+	assert_int_equal(record_index_level(w, 8)->generation, 4);
+	/* Before there were windows the limit saw all restarts. */
+	assert_int_equal(w->level.counted, 4);
+	assert_int_equal(r->level.counted, 4);
+	assert_non_null(strstr(written(r, &a).p, "\"indexes\":null"));
+	assert_non_null(strstr(written(r, &a).p, "\"generation\":{\"4\":\"3,8\",\"7\":\"5\"}"));
+	r = read_text("{\"version\":1,\"limitCount\":0,\"roles\":{\"w\":{\"counted\":4,\"limitCount\":0}}}", &a);
+	assert_int_equal(r->level.counted, 0);
+	assert_int_equal(r->roles[0].level.counted, 0);
+	arena_release(&a);
+}
+
+/* Whose pods were taken is known of older records by what they tell of them. */
+static void accepted_before_it_was_noted(void **state)
+{
+	static const struct {
+		const char *role;
+		bool accepted;
+	} table[] = {
+		{ "{}", false },
+		{ "{\"accepted\":true}", true },
+		{ "{\"seen\":\"0\"}", true },
+		{ "{\"completed\":\"0\"}", true },
+		{ "{\"restarts\":{\"Failed\":1}}", true },
+		/* One that notes it: the restart was the whole job's, and another role's pod failed. */
+		{ "{\"limitCount\":0,\"restarts\":{\"Failed\":1}}", false },
+	};
+	struct arena a = ARENA_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct str text = arena_printf(&a, "{\"version\":1,\"roles\":{\"w\":%s}}", table[i].role);
+
+		assert_int_equal(read_text(text.p, &a)->roles[0].accepted, table[i].accepted);
+	}
+	arena_release(&a);
+}
+
+/* A later version knows more words: what has ended stays so, word for word, and nobody is left alone. */
+static void words_of_a_later_version(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct record *r = read_text("{\"version\":1,\"phase\":\"Halted\",\"outcome\":\"Halted\",\"why\":\"Moon\","
+	                             "\"history\":[{\"phase\":\"Dreaming\"},{\"phase\":\"Halted\","
+	                             "\"entered\":\"2026-11-15T12:00:00Z\"}],"
+	                             "\"lastRestart\":{\"time\":\"2026-11-15T12:00:00Z\",\"cause\":\"Moon\"}}",
+	                             &a);
+	struct str text;
+
+	(void)state;
+	assert_int_equal(r->outcome, PHASE_OTHER);
+	assert_int_equal(r->phase, PHASE_OTHER);
+	assert_true(phase_final(r->outcome));
+	assert_int_equal(r->n_history, 1);
+	assert_int_equal(r->last.at, 0);
+	text = written(r, &a);
+	assert_non_null(strstr(text.p, "\"phase\":\"Halted\",\"reason\""));
+	assert_non_null(strstr(text.p, "\"outcome\":\"Halted\""));
+	r = read_text("{\"version\":1,\"phase\":\"Dreaming\"}", &a);
+	assert_int_equal(r->phase, PHASE_NONE);
+	assert_int_equal(r->outcome, PHASE_NONE);
+	arena_release(&a);
+}
+
+/* What only back-offs need goes first. */
+static void shortened(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct record *r = full(&a);
+
+	(void)state;
+	*record_index_make(&r->roles[0], &a, 7) = (struct level){ 0, 5, 1000, 0, 2 };
+	record_shorten(r);
+	assert_null(record_index_level(&r->roles[0], 7));
+	assert_int_equal(record_index_level(&r->roles[0], 1)->generation, 6);
+	assert_int_equal(record_index_level(&r->roles[0], 1)->counted, 2);
+	assert_int_equal(record_index_level(&r->roles[0], 1)->at, 0);
+	assert_int_equal(ranges_count(&r->roles[0].completed), 1);
+	arena_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +492,11 @@ int main(void)
 		cmocka_unit_test(nothing_grows_without_bound),
 		cmocka_unit_test(unknown_fields_are_ignored),
 		cmocka_unit_test(names),
+		cmocka_unit_test(many_restarts_stay_short),
+		cmocka_unit_test(levels_of_older_operators),
+		cmocka_unit_test(accepted_before_it_was_noted),
+		cmocka_unit_test(words_of_a_later_version),
+		cmocka_unit_test(shortened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* schedulingPolicy: how a gang scheduler shall take the job. */
 #include "base/json.h"
-#include "base/quantity.h"
 #include "job/read.h"
+#include "object/quantity.h"
 
 enum { NAME_MAX_BYTES = 253 };
 
@@ -72,7 +72,7 @@ static const struct field fields[] = {
 	{ "minResources", FIELD_READ, .read = read_resources },
 	{ "scheduleTimeoutSeconds", FIELD_INT32, AT(timeout), .min = 1, .max = INT32_MAX },
 };
-const struct table scheduling_table = TABLE_OF(fields);
+const struct decode_table scheduling_table = TABLE_OF(fields);
 
 void scheduling_check(const struct job *job, struct place at, struct problems *p)
 {

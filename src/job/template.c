@@ -15,7 +15,7 @@ static const struct field match_fields[] = {
 	{ .name = "prefix", .type = FIELD_STR, .offset = offsetof(struct match, prefix) },
 	{ .name = "first", .type = FIELD_BOOL, .offset = offsetof(struct match, first) },
 };
-static const struct table match_table = TABLE_OF(match_fields);
+static const struct decode_table match_table = TABLE_OF(match_fields);
 
 struct port_doc {
 	unsigned said;
@@ -27,27 +27,27 @@ static const struct field port_fields[] = {
 	{ .name = "name", .type = FIELD_STR, .offset = offsetof(struct port_doc, name) },
 	{ .name = "port", .type = FIELD_INT32, .offset = offsetof(struct port_doc, number), .min = 1, .max = PORT_MAX },
 };
-static const struct table port_table = TABLE_OF(port_fields);
+static const struct decode_table port_table = TABLE_OF(port_fields);
 
 static const struct field prefix_fields[] = {
 	{ .name = "prefix", .type = FIELD_STR, .offset = offsetof(struct port_doc, prefix) },
 };
-static const struct table prefix_table = TABLE_OF(prefix_fields);
+static const struct decode_table prefix_table = TABLE_OF(prefix_fields);
 
-struct reader {
+struct template_reader {
 	struct role_doc *doc;
 	struct role *role;
 	struct problems *p;
 	struct arena *a;
-	struct str spec;	/* path of template.spec */
+	struct str spec;        /* path of template.spec */
 	struct str port_prefix; /* of the container ports that count; empty: all */
 	VEC(struct template_container) containers;
 	VEC(struct port) ports; /* of the service */
-	VEC(size_t) owners;	/* for each of them: its container */
+	VEC(size_t) owners;     /* for each of them: its container */
 };
 
 /* A path below the template's spec, or the spec itself. */
-static struct str below(const struct reader *r, struct str path)
+static struct str below(const struct template_reader *r, struct str path)
 {
 	return path.n ? arena_printf(r->a, "%.*s.%.*s", STR_F(r->spec), STR_F(path)) : r->spec;
 }
@@ -58,7 +58,7 @@ static bool absent(yyjson_val *val)
 }
 
 /* A list, or nothing (then it is empty). */
-static bool want_list(struct reader *r, yyjson_val *list, struct str path)
+static bool want_list(struct template_reader *r, yyjson_val *list, struct str path)
 {
 	if (absent(list) || yyjson_is_arr(list))
 		return true;
@@ -66,7 +66,7 @@ static bool want_list(struct reader *r, yyjson_val *list, struct str path)
 	return false;
 }
 
-static void read_env(struct reader *r, yyjson_val *container, struct str path)
+static void read_env(struct template_reader *r, yyjson_val *container, struct str path)
 {
 	yyjson_val *list = json_get(container, "env"), *one;
 	yyjson_arr_iter iter;
@@ -83,7 +83,7 @@ static void read_env(struct reader *r, yyjson_val *container, struct str path)
 	}
 }
 
-static bool read_port(struct reader *r, yyjson_val *val, struct port *ret, struct str path)
+static bool read_port(struct template_reader *r, yyjson_val *val, struct port *ret, struct str path)
 {
 	yyjson_val *name = json_get(val, "name");
 	int64_t number;
@@ -105,7 +105,8 @@ static bool read_port(struct reader *r, yyjson_val *val, struct port *ret, struc
 	return true;
 }
 
-static void read_ports(struct reader *r, yyjson_val *container, struct template_container *ret, struct str path)
+static void read_ports(struct template_reader *r, yyjson_val *container, struct template_container *ret,
+                       struct str path)
 {
 	yyjson_val *list = json_get(container, "ports"), *one;
 	yyjson_arr_iter iter;
@@ -130,7 +131,7 @@ static void read_ports(struct reader *r, yyjson_val *container, struct template_
 	ret->n_ports = ports.n;
 }
 
-static void check_name(struct reader *r, struct str name, struct str path)
+static void check_name(struct template_reader *r, struct str name, struct str path)
 {
 	path = arena_printf(r->a, "%.*s.name", STR_F(path));
 	if (!name.n) {
@@ -139,17 +140,17 @@ static void check_name(struct reader *r, struct str name, struct str path)
 	}
 	if (!str_is_dns_label(name, false))
 		problem_error(r->p, below(r, path),
-			      "must be a DNS label (lower case letters, digits, '-', at most 63), found \"%.*s\"",
-			      STR_F(text_shown(name, r->a)));
+		              "must be a DNS label (lower case letters, digits, '-', at most 63), found \"%.*s\"",
+		              STR_F(text_shown(name, r->a)));
 	for (size_t i = 0; i < r->containers.n; i++)
 		if (str_eq(r->containers.v[i].name, name)) {
 			problem_error(r->p, below(r, path), "there is another container named \"%.*s\"",
-				      STR_F(text_shown(name, r->a)));
+			              STR_F(text_shown(name, r->a)));
 			return;
 		}
 }
 
-static void read_container(struct reader *r, yyjson_val *val, bool init, struct str path)
+static void read_container(struct template_reader *r, yyjson_val *val, bool init, struct str path)
 {
 	struct template_container c = { .name = json_str(json_get(val, "name")), .init = init };
 
@@ -160,13 +161,13 @@ static void read_container(struct reader *r, yyjson_val *val, bool init, struct 
 	check_name(r, c.name, path);
 	if (!str_trim(json_str(json_get(val, "image"))).n)
 		problem_error(r->p, below(r, arena_printf(r->a, "%.*s.image", STR_F(path))),
-			      "a container needs an image");
+		              "a container needs an image");
 	read_env(r, val, path);
 	read_ports(r, val, &c, path);
 	*vec_push(r->a, &r->containers) = c;
 }
 
-static void read_containers(struct reader *r, yyjson_val *spec, const char *key, bool init)
+static void read_containers(struct template_reader *r, yyjson_val *spec, const char *key, bool init)
 {
 	yyjson_val *list = json_get(spec, key), *one;
 	yyjson_arr_iter iter;
@@ -201,7 +202,7 @@ static bool matches(const struct role *role, struct str name, size_t i)
 	BUG("container match %d", (int)role->match);
 }
 
-static void mark_counting(struct reader *r)
+static void mark_counting(struct template_reader *r)
 {
 	struct str *names = arena_array(r->a, struct str, r->containers.n);
 	size_t n = 0, counting = 0;
@@ -219,14 +220,14 @@ static void mark_counting(struct reader *r)
 		r->containers.v[r->containers.n - 1].counts = true;
 	} else if (n && !counting) {
 		problem_error(r->p, below(r, STR("containers")),
-			      "none is named \"%.*s%s\", so it is not known whose exit code counts; there are %.*s",
-			      STR_F(r->role->match_text), r->role->match == MATCH_PREFIX ? "*" : "",
-			      STR_F(text_list(names, MIN(n, (size_t)4), r->a)));
+		              "none is named \"%.*s%s\", so it is not known whose exit code counts; there are %.*s",
+		              STR_F(r->role->match_text), r->role->match == MATCH_PREFIX ? "*" : "",
+		              STR_F(text_list(names, MIN(n, (size_t)4), r->a)));
 	}
 }
 
 /* One more port of the service. A pair that is there already is dropped. */
-static void add_port(struct reader *r, struct str name, int32_t number, size_t owner)
+static void add_port(struct template_reader *r, struct str name, int32_t number, size_t owner)
 {
 	for (size_t i = 0; i < r->ports.n; i++) {
 		const struct port *other = &r->ports.v[i];
@@ -236,16 +237,16 @@ static void add_port(struct reader *r, struct str name, int32_t number, size_t o
 			return;
 		if (same_number && r->port_prefix.n) {
 			problem_error(r->p, below(r, STR("containers")),
-				      "\"%.*s\" and \"%.*s\" both have port %d; a service can have it once",
-				      STR_F(r->containers.v[r->owners.v[i]].name), STR_F(r->containers.v[owner].name),
-				      number);
+			              "\"%.*s\" and \"%.*s\" both have port %d; a service can have it once",
+			              STR_F(r->containers.v[r->owners.v[i]].name), STR_F(r->containers.v[owner].name),
+			              number);
 			return;
 		}
 		if (same_name || same_number) {
 			problem_error(r->p, place_path(r->doc->at, STR("ports"), r->a),
-				      "ports \"%.*s\" (%d) and \"%.*s\" (%d) differ in only one of name and number",
-				      STR_F(text_shown(other->name, r->a)), other->number,
-				      STR_F(text_shown(name, r->a)), number);
+			              "ports \"%.*s\" (%d) and \"%.*s\" (%d) differ in only one of name and number",
+			              STR_F(text_shown(other->name, r->a)), other->number,
+			              STR_F(text_shown(name, r->a)), number);
 			return;
 		}
 	}
@@ -254,7 +255,7 @@ static void add_port(struct reader *r, struct str name, int32_t number, size_t o
 }
 
 /* With a prefix the service has the ports of the containers that count; others have none. */
-static void collect_ports(struct reader *r)
+static void collect_ports(struct template_reader *r)
 {
 	for (size_t i = 0; i < r->containers.n; i++) {
 		struct template_container *c = &r->containers.v[i];
@@ -263,11 +264,11 @@ static void collect_ports(struct reader *r)
 			c->n_ports = 0;
 		for (size_t k = 0; k < c->n_ports; k++)
 			add_port(r, arena_printf(r->a, "%.*s%d", STR_F(r->port_prefix), c->ports[k].number),
-				 c->ports[k].number, i);
+			         c->ports[k].number, i);
 	}
 }
 
-static void list_ports(struct reader *r, yyjson_val *list)
+static void list_ports(struct template_reader *r, yyjson_val *list)
 {
 	struct decode d = { r->p, { place_path(r->doc->at, STR("ports"), r->a), NULL }, true };
 	yyjson_arr_iter iter;
@@ -292,7 +293,7 @@ static void list_ports(struct reader *r, yyjson_val *list)
 	}
 }
 
-static void read_match(struct reader *r)
+static void read_match(struct template_reader *r)
 {
 	struct decode d = { r->p, { place_path(r->doc->at, STR("containers"), r->a), NULL }, true };
 	struct match m = { 0 };
@@ -303,7 +304,7 @@ static void read_match(struct reader *r)
 	r->role->match_text = m.name.n ? m.name : m.prefix;
 }
 
-static void read_port_prefix(struct reader *r)
+static void read_port_prefix(struct template_reader *r)
 {
 	struct decode d = { r->p, { place_path(r->doc->at, STR("ports"), r->a), NULL }, true };
 	struct port_doc doc = { 0 };
@@ -315,7 +316,7 @@ static void read_port_prefix(struct reader *r)
 }
 
 /* It is not kept: what nobody would understand must not pass as one of the three. */
-static void check_restart_policy(struct reader *r, yyjson_val *val)
+static void check_restart_policy(struct template_reader *r, yyjson_val *val)
 {
 	static const char *const known[] = { "", "Always", "OnFailure", "Never" };
 	struct str path = below(r, STR("restartPolicy")), said = json_str(val);
@@ -329,11 +330,10 @@ static void check_restart_policy(struct reader *r, yyjson_val *val)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (str_eq(said, str_c(known[i])))
 			return;
-	problem_error(r->p, path, "must be Always, OnFailure or Never, found \"%.*s\"",
-		      STR_F(text_shown(said, r->a)));
+	problem_error(r->p, path, "must be Always, OnFailure or Never, found \"%.*s\"", STR_F(text_shown(said, r->a)));
 }
 
-static bool read_spec(struct reader *r)
+static bool read_spec(struct template_reader *r)
 {
 	struct str path = place_path(r->doc->at, STR("template"), r->a);
 	yyjson_val *spec = json_get(r->role->template, "spec");
@@ -345,24 +345,25 @@ static bool read_spec(struct reader *r)
 	r->spec = path;
 	if (!yyjson_is_obj(r->role->template)) {
 		problem_error(r->p, below(r, STR_NONE), "must be an object, found %s",
-			      json_type_name(r->role->template));
+		              json_type_name(r->role->template));
 		return false;
 	}
 	r->spec = arena_printf(r->a, "%.*s.spec", STR_F(path));
 	if (!yyjson_is_obj(spec)) {
 		problem_error(r->p, below(r, STR_NONE), "must be an object with containers, found %s",
-			      spec ? json_type_name(spec) : "nothing");
+		              spec ? json_type_name(spec) : "nothing");
 		return false;
 	}
 	check_restart_policy(r, json_get(spec, "restartPolicy"));
 	read_containers(r, spec, "initContainers", true);
 	read_containers(r, spec, "containers", false);
+	r->role->tolerations = tolerations_read(json_get(spec, "tolerations"));
 	return true;
 }
 
 void template_read(struct role_doc *doc, struct problems *p)
 {
-	struct reader r = { .doc = doc, .role = &doc->role, .p = p, .a = p->arena };
+	struct template_reader r = { .doc = doc, .role = &doc->role, .p = p, .a = p->arena };
 
 	read_match(&r);
 	read_port_prefix(&r);

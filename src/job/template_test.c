@@ -9,18 +9,18 @@ static const char *containers_text(struct bench *b, const struct role *role)
 		const struct template_container *c = &role->containers[i];
 
 		all = arena_printf(&b->a, "%.*s%s%s%.*s", STR_F(all), i ? " " : "",
-				   c->init     ? "init:"
-				   : c->counts ? "*"
-					       : "",
-				   STR_F(c->name));
+		                   c->init     ? "init:"
+		                   : c->counts ? "*"
+		                               : "",
+		                   STR_F(c->name));
 		for (size_t k = 0; k < c->n_ports; k++)
 			all = arena_printf(&b->a, "%.*s,%.*s:%d", STR_F(all), STR_F(c->ports[k].name),
-					   c->ports[k].number);
+			                   c->ports[k].number);
 	}
 	all = arena_printf(&b->a, "%.*s |", STR_F(all));
 	for (size_t i = 0; i < role->n_ports; i++)
 		all = arena_printf(&b->a, "%.*s %.*s:%d", STR_F(all), STR_F(role->ports[i].name),
-				   role->ports[i].number);
+		                   role->ports[i].number);
 	return all.p;
 }
 
@@ -69,12 +69,12 @@ static const struct template_case {
 	{ NULL, "'http'", SPEC(C("a")), "*a |", "spec.r.tfPort: must be an object, found a string" },
 
 	/* Ports by prefix, of the containers that count. */
-	{
-		"{'prefix':'x-'}", "{'prefix':'x-'}",
-		SPEC(P("x-a", "{'name':'x-b','containerPort':5},{'name':'http','containerPort':80},{'containerPort':"
-			      "81}") "," P("y", "{'name':'x-q','containerPort':6}") "," P(
-			"x-c", "{'name':'x-1','containerPort':4}")),
-		"*x-a,x-b:5 y *x-c,x-1:4 | x-5:5 x-4:4", NULL },
+	{ "{'prefix':'x-'}", "{'prefix':'x-'}",
+	  SPEC(P("x-a",
+	         "{'name':'x-b','containerPort':5},{'name':'http','containerPort':80},{'containerPort':"
+	         "81}") "," P("y", "{'name':'x-q','containerPort':6}") "," P("x-c",
+	                                                                     "{'name':'x-1','containerPort':4}")),
+	  "*x-a,x-b:5 y *x-c,x-1:4 | x-5:5 x-4:4", NULL },
 	{ "{'prefix':'x-'}", "{'prefix':'x-'}", SPEC(P("sole", "{'name':'x-b','containerPort':5}")),
 	  "*sole,x-b:5 | x-5:5", NULL },
 	{ "{'prefix':'x-'}", "{'prefix':'x-'}",
@@ -88,7 +88,7 @@ static const struct template_case {
 	/* Containers' own mistakes. */
 	{ NULL, NULL,
 	  SPEC(P("a", "{'containerPort':0},{'containerPort':70000},{},{'containerPort':'80'},7,null,"
-		      "{'name':1,'containerPort':80},{'name':null,'containerPort':80}")),
+	              "{'name':1,'containerPort':80},{'name':null,'containerPort':80}")),
 	  "*a,:80 |",
 	  T ".containers[0].ports[0]: containerPort must be 1 to 65535\n" T
 	    ".containers[0].ports[1]: containerPort must be 1 to 65535\n" T
@@ -149,9 +149,9 @@ static void test_templates(void **state)
 		struct bench b = BENCH_INIT;
 		struct str doc =
 			arena_printf(&b.a,
-				     "{'roles':[{'name':'r','path':'spec.r','count':1,'containers':%s,'ports':%s,"
-				     "'fields':{'ports':'tfPort'},'template':%s}]}",
-				     c->match ? c->match : "null", c->ports ? c->ports : "null", c->template);
+		                     "{'roles':[{'name':'r','path':'spec.r','count':1,'containers':%s,'ports':%s,"
+		                     "'fields':{'ports':'tfPort'},'template':%s}]}",
+		                     c->match ? c->match : "null", c->ports ? c->ports : "null", c->template);
 		struct job *job = read_job(&b, doc.p, NULL);
 
 		assert_string_equal(problems_text(&b, &job->problems), c->problems ? c->problems : "");
@@ -188,24 +188,24 @@ static void test_too_many(void **state)
 	(void)state;
 	list = many(&b, "{'name':'c#','image':'i'}", 101);
 	job = read_job(&b,
-		       arena_printf(&b.a,
-				    "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[%.*s]}}}]}",
-				    STR_F(list))
-			       .p,
-		       NULL);
+	               arena_printf(&b.a,
+	                            "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[%.*s]}}}]}",
+	                            STR_F(list))
+	                       .p,
+	               NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
-			    "spec.roles[0].template.spec.containers: has more than 100 containers");
+	                    "spec.roles[0].template.spec.containers: has more than 100 containers");
 
 	list = many(&b, "{'name':'p#','containerPort':#}", 1001);
 	job = read_job(&b,
-		       arena_printf(&b.a,
-				    "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[{'name':'c',"
-				    "'image':'i','ports':[%.*s]}]}}}]}",
-				    STR_F(list))
-			       .p,
-		       NULL);
+	               arena_printf(&b.a,
+	                            "{'roles':[{'name':'r','count':1,'template':{'spec':{'containers':[{'name':'c',"
+	                            "'image':'i','ports':[%.*s]}]}}}]}",
+	                            STR_F(list))
+	                       .p,
+	               NULL);
 	assert_string_equal(problems_text(&b, &job->problems),
-			    "spec.roles[0].template.spec.containers[0].ports: has more than 1000 entries");
+	                    "spec.roles[0].template.spec.containers[0].ports: has more than 1000 entries");
 
 	list = many(&b, "{'name':'p#','port':#}", 1001);
 	job = read_job(&b, arena_printf(&b.a, "{'roles':[" ROLE("r", 1) ",'ports':[%.*s]}]}", STR_F(list)).p, NULL);

@@ -19,7 +19,10 @@ struct bench {
 	size_t n_docs;
 };
 
-#define BENCH_INIT { .a = ARENA_INIT }
+#define BENCH_INIT                                                                                                     \
+	{                                                                                                              \
+		.a = ARENA_INIT                                                                                        \
+	}
 
 static inline void bench_release(struct bench *b)
 {
@@ -69,8 +72,8 @@ static inline const char *problems_text(struct bench *b, const struct problems *
 		const struct problem *one = &p->list.v[i];
 
 		all = arena_printf(&b->a, "%.*s%s%s%.*s: %.*s", STR_F(all), all.n ? "\n" : "",
-				   one->severity == PROBLEM_WARNING ? "warning " : "", STR_F(one->path),
-				   STR_F(one->message));
+		                   one->severity == PROBLEM_WARNING ? "warning " : "", STR_F(one->path),
+		                   STR_F(one->message));
 	}
 	return all.p;
 }
@@ -82,10 +85,10 @@ static inline const char *role_text(struct bench *b, const struct role *role)
 	struct str codes = code_set_format(&r->codes, &b->a);
 
 	return arena_printf(&b->a, "%s %s limit %d backoff %d/%d%s%.*s%s; complete %s fail %s",
-			    restart_policy_name(r->policy), scope_name(r->scope), r->limit, r->backoff_initial,
-			    r->backoff_max, codes.n ? " codes " : "", STR_F(codes), r->oom_permanent ? " oom" : "",
-			    role_end_name(role->complete), role_end_name(role->fail))
-		.p;
+	                    restart_policy_name(r->policy), scope_name(r->scope), r->limit, r->backoff_initial,
+	                    r->backoff_max, codes.n ? " codes " : "", STR_F(codes), r->oom_permanent ? " oom" : "",
+	                    role_end_name(role->complete), role_end_name(role->fail))
+	        .p;
 }
 
 #define TEMPLATE "{'spec':{'containers':[{'name':'main','image':'i'}]}}"

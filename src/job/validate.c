@@ -36,13 +36,13 @@ bool chief_find(struct job *job, struct str name, struct place at, struct proble
 
 	if (i == job->n_roles) {
 		problem_error(p, path, "the chief's role \"%.*s\" does not exist%.*s", STR_F(text_shown(name, a)),
-			      STR_F(text_hint(name, "the roles are", role_titles(job, a), job->n_roles, a)));
+		              STR_F(text_hint(name, "the roles are", role_titles(job, a), job->n_roles, a)));
 	} else if (job->roles[i].aux) {
 		problem_error(p, path, "role \"%.*s\" takes no part in the job's end, it cannot be the chief",
-			      STR_F(name));
+		              STR_F(name));
 	} else if (job->chief_index >= job->roles[i].count) {
 		problem_error(p, path, "the chief's index %d does not exist: role \"%.*s\" has %d replicas",
-			      job->chief_index, STR_F(name), job->roles[i].count);
+		              job->chief_index, STR_F(name), job->roles[i].count);
 	} else {
 		job->chief_role = i;
 		return true;
@@ -77,12 +77,12 @@ static void check_role_name(const struct job *job, size_t i, const struct role_d
 	}
 	if (!str_is_dns_label(role->name, false))
 		problem_error(p, path, "must be a DNS label (letters, digits, '-', at most 63), found \"%.*s\"",
-			      STR_F(shown));
+		              STR_F(shown));
 	for (size_t k = 0; k < i; k++) {
 		if (!str_eq_nocase(job->roles[k].name, role->name))
 			continue;
 		problem_error(p, path, "role \"%.*s\" is there already, as \"%.*s\" at %.*s", STR_F(shown),
-			      STR_F(text_shown(job->roles[k].title, p->arena)), STR_F(job->roles[k].path));
+		              STR_F(text_shown(job->roles[k].title, p->arena)), STR_F(job->roles[k].path));
 		return;
 	}
 }
@@ -107,8 +107,8 @@ void job_validate(struct job *job, const struct role_doc *docs, struct problems 
 
 	if (!good_job_name(job->name))
 		problem_error(p, STR("metadata.name"),
-			      "must be lower case letters, digits, '-' and '.', at most %d characters, found \"%.*s\"",
-			      JOB_NAME_KEPT, STR_F(text_shown(job->name, p->arena)));
+		              "must be lower case letters, digits, '-' and '.', at most %d characters, found \"%.*s\"",
+		              JOB_NAME_KEPT, STR_F(text_shown(job->name, p->arena)));
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
 
@@ -124,5 +124,5 @@ void job_validate(struct job *job, const struct role_doc *docs, struct problems 
 		problem_error(p, STR("spec"), "has no replicas; a job needs at least one");
 	if (total > JOB_MAX_REPLICAS)
 		problem_error(p, STR("spec"), "has %lld replicas in all; at most %d are possible", (long long)total,
-			      JOB_MAX_REPLICAS);
+		              JOB_MAX_REPLICAS);
 }

@@ -1,7 +1,7 @@
 /* What containers that ask for an accelerator get. Nothing of the user's is changed but the name of a resource. */
-#include "base/quantity.h"
 #include "kind/accelerator_file.h"
 #include "kind/path.h"
+#include "object/quantity.h"
 
 static const char *const container_lists[] = { "initContainers", "containers" };
 static const char *const resource_lists[] = { "limits", "requests" };
@@ -111,7 +111,7 @@ static yyjson_mut_val *list_of(struct work *w, yyjson_mut_val *obj, const char *
 	return list;
 }
 
-static yyjson_mut_val *find(yyjson_mut_val *list, const char *key, struct str value)
+static yyjson_mut_val *find_element(yyjson_mut_val *list, const char *key, struct str value)
 {
 	yyjson_mut_arr_iter it = yyjson_mut_arr_iter_with(list);
 	yyjson_mut_val *v;
@@ -144,7 +144,7 @@ static bool is_mounted(yyjson_mut_val *mounts, const struct accelerator_volume *
 /* The pod's volume; false if the user has another one of that name. */
 static bool put_volume(struct work *w, const struct accelerator_volume *v)
 {
-	yyjson_mut_val *there = find(yyjson_mut_obj_get(w->spec, "volumes"), "name", v->name), *host;
+	yyjson_mut_val *there = find_element(yyjson_mut_obj_get(w->spec, "volumes"), "name", v->name), *host;
 
 	if (there)
 		return str_eq(without_slash(field_str(yyjson_mut_obj_get(there, "hostPath"), "path")),
@@ -174,7 +174,7 @@ static void put_variable(struct work *w, yyjson_mut_val *container, const struct
 {
 	yyjson_mut_val *var;
 
-	if (!is_open(container, "env") || find(yyjson_mut_obj_get(container, "env"), "name", v->name))
+	if (!is_open(container, "env") || find_element(yyjson_mut_obj_get(container, "env"), "name", v->name))
 		return;
 	var = yyjson_mut_arr_add_obj(w->doc, list_of(w, container, "env"));
 	json_mut_put(w->doc, var, STR("name"), json_mut_str(w->doc, v->name));

@@ -3,7 +3,7 @@
 #include "kind/accelerator_file.h"
 #include "kind/path.h"
 
-struct reader {
+struct accelerator_reader {
 	struct yaml_file *yaml;
 	struct str file;
 	struct accelerators *ret;
@@ -11,14 +11,14 @@ struct reader {
 };
 
 /* A key of an object; case does not matter, as it did not to the operators that came before. */
-struct key {
+struct accelerator_key {
 	const char *name;
-	bool (*read)(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at);
+	bool (*read)(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at);
 	size_t at;
 	bool required;
 };
 
-static bool refuse(struct reader *r, struct str path, const char *what)
+static bool refuse(struct accelerator_reader *r, struct str path, const char *what)
 {
 	struct yaml_pos at = yaml_where(r->yaml, 0, path);
 
@@ -26,7 +26,7 @@ static bool refuse(struct reader *r, struct str path, const char *what)
 	               path.n ? ": " : "", what);
 }
 
-static const struct key *find_key(const struct key *keys, size_t n, struct str name)
+static const struct accelerator_key *find_key(const struct accelerator_key *keys, size_t n, struct str name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (str_eq_nocase(name, str_c(keys[i].name)))
@@ -34,7 +34,8 @@ static const struct key *find_key(const struct key *keys, size_t n, struct str n
 	return NULL;
 }
 
-static bool unknown_key(struct reader *r, struct str path, struct str name, const struct key *keys, size_t n)
+static bool unknown_key(struct accelerator_reader *r, struct str path, struct str name,
+                        const struct accelerator_key *keys, size_t n)
 {
 	struct arena *a = &r->ret->arena;
 	struct str *all = arena_array(a, struct str, n);
@@ -47,8 +48,8 @@ static bool unknown_key(struct reader *r, struct str path, struct str name, cons
 	return refuse(r, path, what.p);
 }
 
-static bool read_object(struct reader *r, struct str path, yyjson_val *val, const struct key *keys, size_t n,
-                        void *base)
+static bool read_object(struct accelerator_reader *r, struct str path, yyjson_val *val,
+                        const struct accelerator_key *keys, size_t n, void *base)
 {
 	struct arena *a = &r->ret->arena;
 	yyjson_obj_iter it = yyjson_obj_iter_with(val);
@@ -60,7 +61,7 @@ static bool read_object(struct reader *r, struct str path, yyjson_val *val, cons
 		return refuse(r, path, arena_printf(a, "must be an object, found %s", json_type_name(val)).p);
 	while ((k = yyjson_obj_iter_next(&it))) {
 		struct str below = path_key(a, path, json_str(k));
-		const struct key *key = find_key(keys, n, json_str(k));
+		const struct accelerator_key *key = find_key(keys, n, json_str(k));
 		yyjson_val *v = yyjson_obj_iter_get_val(k);
 
 		if (!key)
@@ -81,7 +82,7 @@ static bool read_object(struct reader *r, struct str path, yyjson_val *val, cons
 
 /* --- texts --- */
 
-static bool read_text(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_text(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	if (!yyjson_is_str(val))
 		return refuse(r, path,
@@ -130,7 +131,7 @@ static bool is_path(struct str s)
 	return s.n > 0 && s.n < 4096 && s.p[0] == '/' && !memchr(s.p, ':', s.n) && !memchr(s.p, 0, s.n);
 }
 
-static bool read_name(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_name(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	if (!read_text(r, path, val, base, at))
 		return false;
@@ -138,14 +139,14 @@ static bool read_name(struct reader *r, struct str path, yyjson_val *val, void *
 	       refuse(r, path, "must be a DNS label (lower case letters, digits, '-', at most 63)");
 }
 
-static bool read_path(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_path(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	if (!read_text(r, path, val, base, at))
 		return false;
 	return is_path(json_str(val)) || refuse(r, path, "must be a path that begins with '/', without \"..\" and ':'");
 }
 
-static bool read_variable_name(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_variable_name(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	if (!read_text(r, path, val, base, at))
 		return false;
@@ -153,7 +154,7 @@ static bool read_variable_name(struct reader *r, struct str path, yyjson_val *va
 	       refuse(r, path, "must be letters, digits, '_', '-' and '.', and not begin with a digit");
 }
 
-static bool read_resource(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_resource(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	if (!read_text(r, path, val, base, at))
 		return false;
@@ -162,7 +163,7 @@ static bool read_resource(struct reader *r, struct str path, yyjson_val *val, vo
 
 /* --- lists --- */
 
-static bool check_list(struct reader *r, struct str path, yyjson_val *val)
+static bool check_list(struct accelerator_reader *r, struct str path, yyjson_val *val)
 {
 	if (!yyjson_is_arr(val))
 		return refuse(r, path, arena_printf(&r->ret->arena, "must be a list, found %s", json_type_name(val)).p);
@@ -171,14 +172,14 @@ static bool check_list(struct reader *r, struct str path, yyjson_val *val)
 	return true;
 }
 
-static const struct key volume_keys[] = {
+static const struct accelerator_key volume_keys[] = {
 	{ "name", read_name, offsetof(struct accelerator_volume, name), true },
 	{ "mountPath", read_path, offsetof(struct accelerator_volume, mount_path), true },
 	{ "hostPath", read_path, offsetof(struct accelerator_volume, host_path), true },
 };
 
 /* One volume's name is one folder of the node in the whole file, since a pod can ask for several resources. */
-static bool is_free(struct reader *r, const struct accelerator *own, struct str path,
+static bool is_free(struct accelerator_reader *r, const struct accelerator *own, struct str path,
                     const struct accelerator_volume *v)
 {
 	for (size_t i = 0; i < own->volumes.n; i++)
@@ -195,7 +196,7 @@ static bool is_free(struct reader *r, const struct accelerator *own, struct str 
 	return true;
 }
 
-static bool read_volumes(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_volumes(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	struct accelerator *own = base;
 	yyjson_arr_iter it = yyjson_arr_iter_with(val);
@@ -215,12 +216,12 @@ static bool read_volumes(struct reader *r, struct str path, yyjson_val *val, voi
 	return true;
 }
 
-static const struct key variable_keys[] = {
+static const struct accelerator_key variable_keys[] = {
 	{ "name", read_variable_name, offsetof(struct accelerator_variable, name), true },
 	{ "value", read_text, offsetof(struct accelerator_variable, value), false },
 };
 
-static bool read_variables(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_variables(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	struct accelerator *own = base;
 	yyjson_arr_iter it = yyjson_arr_iter_with(val);
@@ -245,13 +246,13 @@ static bool read_variables(struct reader *r, struct str path, yyjson_val *val, v
 
 /* --- the file --- */
 
-static const struct key accelerator_keys[] = {
+static const struct accelerator_key accelerator_keys[] = {
 	{ "volumes", read_volumes, 0, false },
 	{ "envVars", read_variables, 0, false },
 	{ "resource", read_resource, offsetof(struct accelerator, resource), false },
 };
 
-static bool read_accelerators(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_accelerators(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	struct arena *a = &r->ret->arena;
 	yyjson_obj_iter it = yyjson_obj_iter_with(val);
@@ -287,7 +288,7 @@ static const char *const idle_reasons[] = {
 	[IDLE_TF_IMAGE] = "a job's own tfImage says it",
 };
 
-static bool read_idle(struct reader *r, struct str path, yyjson_val *val, void *base, size_t at)
+static bool read_idle(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
 {
 	(void)val;
 	(void)base;
@@ -295,7 +296,7 @@ static bool read_idle(struct reader *r, struct str path, yyjson_val *val, void *
 	return true;
 }
 
-static const struct key file_keys[] = {
+static const struct accelerator_key file_keys[] = {
 	{ "accelerators", read_accelerators, 0, false },
 	{ "grpcServerFilePath", read_idle, IDLE_SERVER, false },
 	{ "mxImage", read_idle, IDLE_MX_IMAGE, false },
@@ -303,7 +304,7 @@ static const struct key file_keys[] = {
 };
 
 /* A name stands for another, which stands for itself. */
-static bool check_names(struct reader *r)
+static bool check_names(struct accelerator_reader *r)
 {
 	for (size_t i = 0; i < r->ret->list.n; i++)
 		for (size_t k = 0; k < r->ret->list.n; k++) {
@@ -317,7 +318,7 @@ static bool check_names(struct reader *r)
 	return true;
 }
 
-static bool read_file(struct reader *r)
+static bool read_file(struct accelerator_reader *r)
 {
 	if (yaml_count(r->yaml) > 1)
 		return err_set(r->e, ERR_INVALID, "%.*s: has more than one document", STR_F(r->file));
@@ -330,12 +331,12 @@ static bool read_file(struct reader *r)
 static struct accelerators *read_yaml(struct str file, struct yaml_file *yaml, struct err *e)
 {
 	struct accelerators *ret;
-	struct reader r;
+	struct accelerator_reader r;
 
 	if (!yaml)
 		return NULL;
 	ret = xcalloc(1, sizeof(*ret));
-	r = (struct reader){ yaml, file, ret, e };
+	r = (struct accelerator_reader){ yaml, file, ret, e };
 	if (!read_file(&r)) {
 		accelerators_free(ret);
 		ret = NULL;

@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/needs.h"
 #include "job/problems.h"
+#include "object/needs.h"
 
 struct accelerators;
 

@@ -44,7 +44,7 @@ void text_cache_free(struct text_cache *c)
 	free(c);
 }
 
-static struct slot *find(const struct text_cache *c, struct str s)
+static struct slot *find_cached(const struct text_cache *c, struct str s)
 {
 	for (size_t i = 0; i < CACHE_SLOTS; i++)
 		if (c->slots[i].p == s.p)
@@ -55,7 +55,7 @@ static struct slot *find(const struct text_cache *c, struct str s)
 void text_cache_seen(struct text_cache *c)
 {
 	struct str s = { lua_tostring(c->L, -1), lua_rawlen(c->L, -1) };
-	struct slot *slot = find(c, s);
+	struct slot *slot = find_cached(c, s);
 
 	if (slot && !slot->escaped.n) {
 		buf_json_str(&slot->escaped, s);
@@ -70,7 +70,7 @@ void text_cache_seen(struct text_cache *c)
 
 struct str text_cache_get(const struct text_cache *c, struct str s)
 {
-	const struct slot *slot = find(c, s);
+	const struct slot *slot = find_cached(c, s);
 
 	if (!slot || !slot->escaped.n)
 		return STR_NONE;

@@ -1,6 +1,7 @@
 /* Names of the children, and what can be wrong with them, told before anything is made. */
 #include "kind/board.h"
 #include "kind/path.h"
+#include "kind/size.h"
 
 /* Linux takes at most this for one "NAME=value" with its zero. */
 enum { VARIABLE_MAX = 128 << 10, LABEL_MAX = 63, NAME_MAX_TEXT = 1024 };
@@ -207,7 +208,7 @@ static void check_user_env(struct kind_job *kj, const struct role *role, const s
 	}
 }
 
-static bool check_variables(struct kind_job *kj, size_t role, struct err *e)
+static bool check_variables(struct kind_job *kj, size_t role, struct pod_sizes *sizes, struct err *e)
 {
 	const struct role *r = &kj->job->roles[role];
 	struct pairs own;
@@ -227,6 +228,7 @@ static bool check_variables(struct kind_job *kj, size_t role, struct err *e)
 		return false;
 	check_sizes(kj, r, &say.env);
 	check_labels(kj, r, &say.labels);
+	pod_sizes_add(sizes, kj, role, &say.env);
 	check_user_env(kj, r, &say.env, "initContainers", true);
 	check_user_env(kj, r, &say.env, "containers", false);
 	pod_say_end(kj);
@@ -247,13 +249,18 @@ static void forget_once(struct kind_job *kj)
 
 bool kind_check_children(struct kind_job *kj, struct err *e)
 {
+	struct pod_sizes sizes = { 0 };
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < kj->job->n_roles; i++)
 		ok = check_names(kj, i, e);
 	/* With wrong counts or roles the variables are not worth looking at. */
 	for (size_t i = 0; ok && kj->job->problems.errors == 0 && i < kj->job->n_roles; i++)
-		ok = check_variables(kj, i, e);
+		ok = check_variables(kj, i, &sizes, e);
+	if (ok && kj->job->problems.errors == 0)
+		pod_sizes_check(&sizes, kj);
+	if (ok && kj->job->problems.errors == 0)
+		ok = kind_check_doubles(kj, e);
 	forget_once(kj);
 	return ok;
 }

@@ -3,7 +3,7 @@
 #include "kind/internal.h"
 
 /* Raised when the definition changes in a way that must reach clusters that have an older one. */
-#define CRD_REVISION "2"
+#define CRD_REVISION "3"
 #define ANNOTATION_REVISION LABEL_DOMAIN "revision"
 
 static const char preserve[] = "x-kubernetes-preserve-unknown-fields";
@@ -47,7 +47,7 @@ static yyjson_mut_val *literal(const char *text, yyjson_mut_doc *doc)
 	return val;
 }
 
-static void put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_mut_val *val)
+static void put_member(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_mut_val *val)
 {
 	json_mut_put(doc, obj, str_c(key), val);
 }
@@ -61,7 +61,7 @@ static yyjson_mut_val *put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const c
 {
 	yyjson_mut_val *val = yyjson_mut_obj(doc);
 
-	put(doc, obj, key, val);
+	put_member(doc, obj, key, val);
 	return val;
 }
 
@@ -69,9 +69,9 @@ static void put_range(const struct schema *s, yyjson_mut_doc *doc, yyjson_mut_va
                       const char *max)
 {
 	if (s->has_min)
-		put(doc, obj, min, yyjson_mut_sint(doc, s->min));
+		put_member(doc, obj, min, yyjson_mut_sint(doc, s->min));
 	if (s->has_max)
-		put(doc, obj, max, yyjson_mut_sint(doc, s->max));
+		put_member(doc, obj, max, yyjson_mut_sint(doc, s->max));
 }
 
 /* A required field with two spellings: one of them must be there. */
@@ -79,12 +79,12 @@ static yyjson_mut_val *one_spelling(const struct schema *f, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *all = yyjson_mut_obj(doc), *any = yyjson_mut_arr(doc);
 
-	put(doc, all, "anyOf", any);
+	put_member(doc, all, "anyOf", any);
 	for (size_t i = 0; i <= f->n_also; i++) {
 		yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, any), *names = yyjson_mut_arr(doc);
 
 		yyjson_mut_arr_append(names, json_mut_str(doc, i ? f->also[i - 1] : f->name));
-		put(doc, one, "required", names);
+		put_member(doc, one, "required", names);
 	}
 	return all;
 }
@@ -106,9 +106,9 @@ static void object_schema(const struct schema *s, yyjson_mut_doc *doc, yyjson_mu
 			yyjson_mut_arr_append(spellings, one_spelling(f, doc));
 	}
 	if (yyjson_mut_arr_size(required))
-		put(doc, obj, "required", required);
+		put_member(doc, obj, "required", required);
 	if (yyjson_mut_arr_size(spellings))
-		put(doc, obj, "allOf", spellings);
+		put_member(doc, obj, "allOf", spellings);
 }
 
 static void enum_schema(const struct schema *s, yyjson_mut_doc *doc, yyjson_mut_val *obj)
@@ -120,13 +120,13 @@ static void enum_schema(const struct schema *s, yyjson_mut_doc *doc, yyjson_mut_
 		return;
 	for (size_t i = 0; i < s->n_values; i++)
 		yyjson_mut_arr_append(values, json_mut_str(doc, s->values[i]));
-	put(doc, obj, "enum", values);
+	put_member(doc, obj, "enum", values);
 }
 
 static void string_schema(const struct schema *s, yyjson_mut_doc *doc, yyjson_mut_val *obj)
 {
 	if (s->numbers)
-		put(doc, obj, "x-kubernetes-int-or-string", yyjson_mut_true(doc));
+		put_member(doc, obj, "x-kubernetes-int-or-string", yyjson_mut_true(doc));
 	else
 		put_str(doc, obj, "type", STR("string"));
 	put_range(s, doc, obj, "minLength", "maxLength");
@@ -150,12 +150,12 @@ yyjson_mut_val *schema_openapi(const struct schema *s, yyjson_mut_doc *doc)
 		break;
 	case SCHEMA_ARRAY:
 		put_str(doc, obj, "type", STR("array"));
-		put(doc, obj, "items", schema_openapi(s->items, doc));
+		put_member(doc, obj, "items", schema_openapi(s->items, doc));
 		put_range(s, doc, obj, "minItems", "maxItems");
 		break;
 	case SCHEMA_MAP:
 		put_str(doc, obj, "type", STR("object"));
-		put(doc, obj, "additionalProperties", schema_openapi(s->items, doc));
+		put_member(doc, obj, "additionalProperties", schema_openapi(s->items, doc));
 		put_range(s, doc, obj, "minProperties", "maxProperties");
 		break;
 	case SCHEMA_STRING:
@@ -171,7 +171,7 @@ yyjson_mut_val *schema_openapi(const struct schema *s, yyjson_mut_doc *doc)
 		enum_schema(s, doc, obj);
 		break;
 	case SCHEMA_ANY:
-		put(doc, obj, preserve, yyjson_mut_true(doc));
+		put_member(doc, obj, preserve, yyjson_mut_true(doc));
 		break;
 	case SCHEMA_TEMPLATE:
 		break;
@@ -208,12 +208,12 @@ static yyjson_mut_val *make_schema(const struct kind_file *f, yyjson_mut_doc *do
 
 	put_str(doc, root, "type", STR("object"));
 	yyjson_mut_arr_append(required, yyjson_mut_str(doc, "spec"));
-	put(doc, root, "required", required);
+	put_member(doc, root, "required", required);
 	properties = put_obj(doc, root, "properties");
 	if (!f->kind.spec_is_array)
-		put(doc, yyjson_mut_obj_get(spec, "properties"), "policy", literal(policy_schema, doc));
-	put(doc, properties, "spec", spec);
-	put(doc, properties, "status", literal(status_schema, doc));
+		put_member(doc, yyjson_mut_obj_get(spec, "properties"), "policy", literal(policy_schema, doc));
+	put_member(doc, properties, "spec", spec);
+	put_member(doc, properties, "status", literal(status_schema, doc));
 	return root;
 }
 
@@ -229,9 +229,9 @@ static void put_names(const struct kind *k, struct arena *a, yyjson_mut_doc *doc
 	for (size_t i = 0; i < k->n_short_names; i++)
 		yyjson_mut_arr_append(shorts, json_mut_str(doc, k->short_names[i]));
 	if (k->n_short_names)
-		put(doc, names, "shortNames", shorts);
+		put_member(doc, names, "shortNames", shorts);
 	yyjson_mut_arr_append(categories, yyjson_mut_str(doc, "dljobs"));
-	put(doc, names, "categories", categories);
+	put_member(doc, names, "categories", categories);
 }
 
 yyjson_mut_val *kind_crd(struct kinds *k, const struct kind *kind, yyjson_mut_doc *doc, struct err *e)
@@ -251,15 +251,15 @@ yyjson_mut_val *kind_crd(struct kinds *k, const struct kind *kind, yyjson_mut_do
 	put_str(doc, spec, "group", kind->group);
 	put_names(kind, &a, doc, spec);
 	put_str(doc, spec, "scope", STR("Namespaced"));
-	put(doc, spec, "preserveUnknownFields", yyjson_mut_false(doc));
-	put(doc, spec, "versions", versions);
+	put_member(doc, spec, "preserveUnknownFields", yyjson_mut_false(doc));
+	put_member(doc, spec, "versions", versions);
 	version = yyjson_mut_arr_add_obj(doc, versions);
 	put_str(doc, version, "name", kind->version);
-	put(doc, version, "served", yyjson_mut_true(doc));
-	put(doc, version, "storage", yyjson_mut_true(doc));
+	put_member(doc, version, "served", yyjson_mut_true(doc));
+	put_member(doc, version, "storage", yyjson_mut_true(doc));
 	put_obj(doc, put_obj(doc, version, "subresources"), "status");
-	put(doc, put_obj(doc, version, "schema"), "openAPIV3Schema", make_schema(f, doc));
-	put(doc, version, "additionalPrinterColumns", make_columns(f, doc));
+	put_member(doc, put_obj(doc, version, "schema"), "openAPIV3Schema", make_schema(f, doc));
+	put_member(doc, version, "additionalPrinterColumns", make_columns(f, doc));
 	arena_release(&a);
 	return crd;
 }

@@ -51,7 +51,7 @@ static const unsigned char *bytes(struct search *s, size_t n)
 }
 
 /* Seven bits in each byte, the last one marked. */
-static size_t number(struct search *s)
+static size_t read_number(struct search *s)
 {
 	size_t n = 0;
 
@@ -67,9 +67,9 @@ static size_t number(struct search *s)
 }
 
 /* How many things follow, each at least SIZE bytes. */
-static size_t count(struct search *s, size_t size)
+static size_t read_count(struct search *s, size_t size)
 {
-	size_t n = number(s);
+	size_t n = read_number(s);
 
 	if (n > (size_t)(s->end - s->p) / size) {
 		s->broken = true;
@@ -80,7 +80,7 @@ static size_t count(struct search *s, size_t size)
 
 static struct str text(struct search *s)
 {
-	size_t n = number(s);
+	size_t n = read_number(s);
 	const unsigned char *p;
 
 	if (n == 0 || s->broken)
@@ -185,7 +185,7 @@ static struct str *texts(struct search *s, struct str (*read)(struct search *), 
 {
 	struct str *v;
 
-	*n = count(s, 1);
+	*n = read_count(s, 1);
 	v = arena_array(&s->a, struct str, *n + 1);
 	for (size_t i = 0; i < *n && !s->broken; i++)
 		v[i] = read(s);
@@ -198,19 +198,19 @@ static void debug_part(struct search *s, struct function *f)
 {
 	size_t n;
 
-	f->n_lines = count(s, 1);
+	f->n_lines = read_count(s, 1);
 	f->lines = bytes(s, f->n_lines);
-	f->n_steps = count(s, 2);
+	f->n_steps = read_count(s, 2);
 	f->steps = arena_alloc(&s->a, sizeof(*f->steps) * (f->n_steps + 1));
 	for (size_t i = 0; i < f->n_steps && !s->broken; i++) {
-		f->steps[i].pc = number(s);
-		f->steps[i].line = number(s);
+		f->steps[i].pc = read_number(s);
+		f->steps[i].line = read_number(s);
 	}
-	n = count(s, 3);
+	n = read_count(s, 3);
 	for (size_t i = 0; i < n && !s->broken; i++) {
 		text(s);
-		number(s);
-		number(s);
+		read_number(s);
+		read_number(s);
 	}
 	f->upvalues = texts(s, text, &f->n_upvalues);
 }
@@ -225,15 +225,15 @@ static void function(struct search *s, int depth)
 	if (s->broken || s->found)
 		return;
 	text(s); /* the source, of the outermost only */
-	f.line = number(s);
-	number(s);
+	f.line = read_number(s);
+	read_number(s);
 	bytes(s, 3);
-	f.n_code = count(s, 4);
+	f.n_code = read_count(s, 4);
 	f.code = bytes(s, f.n_code * 4);
 	f.constants = texts(s, constant, &f.n_constants);
-	n = count(s, 3);
+	n = read_count(s, 3);
 	bytes(s, n * 3);
-	n = count(s, 1);
+	n = read_count(s, 1);
 	for (size_t i = 0; i < n && !s->broken && !s->found; i++)
 		function(s, depth + 1);
 	if (s->found)

@@ -25,7 +25,7 @@ struct str kind_group_name(struct kind_job *kj)
 }
 
 /* A copy in the job's arena, names included. */
-static struct needs keep(struct kind_job *kj, const struct needs *n)
+static struct needs keep_needs(struct kind_job *kj, const struct needs *n)
 {
 	struct needs ret = { 0 };
 
@@ -44,7 +44,7 @@ static struct needs role_needs(struct kind_job *kj, const struct role *role)
 	if (kj->accelerators)
 		accelerated = accelerators_apply(kj->accelerators, spec);
 	n = needs_of_pod(accelerated ? yyjson_doc_get_root(accelerated) : spec, &kj->scratch);
-	return keep(kj, &n);
+	return keep_needs(kj, &n);
 }
 
 void kind_read_needs(struct kind_job *kj)
@@ -62,7 +62,7 @@ void kind_read_needs(struct kind_job *kj)
 	said = needs_of_list(s->min_resources, &kj->scratch);
 	if (kj->accelerators)
 		said = accelerators_rename(kj->accelerators, &said, &kj->scratch);
-	s->needs = keep(kj, &said);
+	s->needs = keep_needs(kj, &said);
 }
 
 void kind_warn_schedulers(struct kind_job *kj)
@@ -108,7 +108,7 @@ static void put_needs(struct buf *out, const struct needs *want, const struct ne
 	buf_putc(out, '}');
 }
 
-static void put_text(struct buf *out, const char *key, struct str value)
+static void put_member(struct buf *out, const char *key, struct str value)
 {
 	if (!value.n)
 		return;
@@ -126,8 +126,8 @@ static void put_spec(struct kind_job *kj, const struct group *have, const struct
 	if (kind_gang(kj) == GANG_VOLCANO) {
 		/* A queue that nobody named is left to whoever changed it since: a namespace may have one of its own.
 		 */
-		put_text(out, "queue", s->queue.n || have ? s->queue : STR("default"));
-		put_text(out, "priorityClassName", s->priority_class);
+		put_member(out, "queue", s->queue.n || have ? s->queue : STR("default"));
+		put_member(out, "priorityClassName", s->priority_class);
 	} else if (s->timeout >= 0) {
 		buf_printf(out, ",\"scheduleTimeoutSeconds\":%d", s->timeout);
 	}

@@ -32,6 +32,7 @@ struct kinds {
 	uint64_t serial;                         /* of the last job that was read */
 	const struct accelerators *accelerators; /* NULL: none */
 	struct str gang_scheduler;               /* empty: there are no gangs */
+	struct kind_sizes sizes;
 };
 
 /* What of a role's pods is the same for all of them, prepared at the first. */
@@ -47,6 +48,7 @@ struct kind_job {
 	yyjson_doc *doc;          /* the common job document; templates reach into it */
 	struct yaml_file *policy; /* that stood in an annotation */
 	struct job *job;
+	bool started;             /* its record says so: it is not held up by what is only found now */
 	int ref;                  /* registry: the job as Lua sees it; LUA_NOREF: nothing could be read */
 	bool once;                /* once() has run */
 	struct pod_parts **parts; /* one for each role, made at its first pod */
@@ -73,6 +75,8 @@ void kind_push_job(struct kind_job *kj);
 
 /* Checks names, variables and labels of the children. False with *E if the kind's code fails. */
 bool kind_check_children(struct kind_job *kj, struct err *e);
+/* … that no two have the same name: one call into the kind for each replica. */
+bool kind_check_doubles(struct kind_job *kj, struct err *e);
 
 /* A derived variable or a label. The value is the parts one after the other. */
 struct pair {

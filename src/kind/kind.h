@@ -52,6 +52,14 @@ bool kinds_load_builtin(struct kinds *k, struct err *e);
 struct accelerators;
 void kinds_set_accelerators(struct kinds *k, const struct accelerators *a);
 
+/* How many bytes a pod, and all pods of a job together, may have; a job with more is invalid, unless it has started
+   already. Holds for jobs that are read from now on. */
+struct kind_sizes {
+	uint64_t pod, job;
+};
+extern const struct kind_sizes kind_sizes_default;
+void kinds_set_sizes(struct kinds *k, const struct kind_sizes *sizes);
+
 /* The pods that count of all jobs form gangs for that scheduler (job/gang.h); before the first job is read. */
 void kinds_set_gang(struct kinds *k, struct str scheduler);
 
@@ -61,6 +69,9 @@ const struct kind *kinds_at(const struct kinds *k, size_t i);
 /* By "mlkube.io/v1beta1" and "TfJob"; NULL if there is none. */
 const struct kind *kinds_find(const struct kinds *k, struct str api_version, struct str kind);
 const struct kind *kinds_by_id(const struct kinds *k, struct str id);
+/* Do people mean it by NAME: kind (TfJob), plural, singular, short name, id (TfJob.mlkube.io), plural.group or
+   singular.group, in any case? */
+bool kind_is_named(const struct kind *k, struct str name);
 
 /* A manifest, read. */
 struct kind_job;

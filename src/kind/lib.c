@@ -1,6 +1,7 @@
 /* What a kind's file may call. Everything here is deterministic: no addresses, no order of a hash, no
    time; and whatever takes long without executing Lua is charged for. */
 #include "kind/hash.h"
+#include "kind/use.h"
 #include "kind/value.h"
 
 #include <lualib.h>
@@ -60,7 +61,7 @@ static int lib_ends(lua_State *L)
 }
 
 /* Where PART first stands in S, or its length. */
-static size_t find(struct str s, struct str part)
+static size_t find_part(struct str s, struct str part)
 {
 	const char *hit = s.n ? memmem(s.p, s.n, part.p, part.n) : NULL;
 
@@ -83,7 +84,7 @@ static int lib_split(lua_State *L)
 	lua_newtable(L);
 	value_mark_list(sandbox_of(L));
 	for (;;) {
-		size_t at = find(s, sep);
+		size_t at = find_part(s, sep);
 
 		lua_pushlstring(L, s.n ? s.p : "", at);
 		lua_rawseti(L, -2, ++n);
@@ -101,7 +102,7 @@ static int lib_replace(lua_State *L)
 
 	luaL_buffinit(L, &b);
 	for (;;) {
-		size_t at = find(s, part);
+		size_t at = find_part(s, part);
 
 		luaL_addlstring(&b, s.n ? s.p : "", at);
 		if (at == s.n)
@@ -486,7 +487,7 @@ static const luaL_Reg plain[] = {
 	{ "tostring", lib_tostring }, { "pairs", lib_pairs }, { "split", lib_split }, { "join", lib_join },
 	{ "replace", lib_replace },   { "lower", lib_lower }, { "upper", lib_upper }, { "trim", lib_trim },
 	{ "starts", lib_starts },     { "ends", lib_ends },   { "json", lib_json },   { "hash", lib_hash },
-	{ "list", lib_list },         { NULL, NULL },
+	{ "list", lib_list },         { "use", use_lib },     { NULL, NULL },
 };
 
 static const luaL_Reg strings[] = {
@@ -505,7 +506,7 @@ static const char *const math_kept[] = { "floor",     "ceil",       "min",      
 	                                 "tointeger", "maxinteger", "mininteger", NULL };
 
 /* Copies the named fields of the table at the top into the table below it; pops the former. */
-static void keep(lua_State *L, const char *const *names)
+static void keep_fields(lua_State *L, const char *const *names)
 {
 	for (; *names; names++) {
 		lua_getfield(L, -1, *names);
@@ -588,7 +589,7 @@ void sandbox_push_globals(struct sandbox *sb)
 	/* luaopen_base fills the state's globals; they are emptied again below. */
 	lua_pushcfunction(L, luaopen_base);
 	lua_call(L, 0, 1);
-	keep(L, base_kept);
+	keep_fields(L, base_kept);
 	lua_newtable(L);
 	lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 	luaL_setfuncs(L, plain, 0);
@@ -604,7 +605,7 @@ void sandbox_push_globals(struct sandbox *sb)
 	lua_newtable(L);
 	lua_pushcfunction(L, luaopen_math);
 	lua_call(L, 0, 1);
-	keep(L, math_kept);
+	keep_fields(L, math_kept);
 	lua_setfield(L, -2, "math");
 
 	lua_newtable(L);

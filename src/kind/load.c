@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 
-enum { FILE_MAX = 1 << 20, SHORT_MAX = 16, LABEL_VALUE_MAX = 63 };
+enum { KIND_FILE_MAX = 1 << 20, SHORT_MAX = 16, LABEL_VALUE_MAX = 63 };
 
 const char *const kind_fn_names[FN_COUNT] = {
 	[FN_READ] = "read",           [FN_NAMES] = "names",     [FN_ONCE] = "once",     [FN_POD] = "pod",
@@ -35,6 +35,7 @@ struct kinds *kinds_new(const struct kind_limits *limits)
 	struct kinds *k = xcalloc(1, sizeof(*k));
 
 	sandbox_open(&k->sb, limits ? limits : &kind_limits_default);
+	k->sizes = kind_sizes_default;
 	return k;
 }
 
@@ -92,6 +93,20 @@ const struct kind *kinds_by_id(const struct kinds *k, struct str id)
 		if (str_eq(id, k->files.v[i]->kind.id))
 			return &k->files.v[i]->kind;
 	return NULL;
+}
+
+bool kind_is_named(const struct kind *k, struct str name)
+{
+	struct str rest = name, plural;
+
+	if (str_eq_nocase(name, k->kind) || str_eq_nocase(name, k->plural) || str_eq_nocase(name, k->singular) ||
+	    str_eq_nocase(name, k->id))
+		return true;
+	for (size_t i = 0; i < k->n_short_names; i++)
+		if (str_eq_nocase(name, k->short_names[i]))
+			return true;
+	return str_next(&rest, '.', &plural) && plural.n < name.n && str_eq_nocase(rest, k->group) &&
+	       (str_eq_nocase(plural, k->plural) || str_eq_nocase(plural, k->singular));
 }
 
 /* --- what a file says of itself --- */
@@ -246,7 +261,7 @@ bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct e
 	bool ok;
 
 	f->kind.file = arena_str(&k->arena, file);
-	if (text.n > FILE_MAX)
+	if (text.n > KIND_FILE_MAX)
 		return err_set(e, ERR_LIMIT, "%.*s: larger than 1 MiB", STR_F(file));
 	if (!sandbox_load(&k->sb, f->kind.file, text, e))
 		return false;
@@ -279,7 +294,7 @@ static bool read_all(FILE *f, struct buf *b)
 
 bool kinds_load_file(struct kinds *k, const char *path, struct err *e)
 {
-	struct buf b = BUF_INIT(FILE_MAX);
+	struct buf b = BUF_INIT(KIND_FILE_MAX);
 	FILE *f = fopen(path, "rbe");
 	bool ok;
 
@@ -301,7 +316,7 @@ static int is_lua(const struct dirent *d)
 	return d->d_name[0] != '.' && str_has_suffix(str_c(d->d_name), STR(".lua"));
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int by_file_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -309,7 +324,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 bool kinds_load_dir(struct kinds *k, const char *dir, struct err *e)
 {
 	struct dirent **list;
-	int n = scandir(dir, &list, is_lua, by_name);
+	int n = scandir(dir, &list, is_lua, by_file_name);
 	bool ok = true;
 
 	if (n < 0)

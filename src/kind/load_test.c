@@ -188,6 +188,25 @@ static void test_find(void **state)
 	kinds_free(k);
 }
 
+static void test_names(void **state)
+{
+	static const char *const its[] = {
+		"Ring", "RINGS", "ring", "rg", "ring.example.org", "Rings.example.org", "RING.Example.Org"
+	};
+	static const char *const others[] = {
+		"", "r", "rin", "ring.", "ring.example", "rg.example.org", ".example.org"
+	};
+	struct kinds *k = kinds_new(NULL);
+
+	(void)state;
+	assert_true(kinds_load_text(k, STR("a.lua"), STR(KIND("short = { 'rg', 'rn' }")), NULL));
+	for (size_t i = 0; i < ARRAY_LEN(its); i++)
+		assert_true(kind_is_named(kinds_at(k, 0), str_c(its[i])));
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		assert_false(kind_is_named(kinds_at(k, 0), str_c(others[i])));
+	kinds_free(k);
+}
+
 static void test_builtin(void **state)
 {
 	static const char *const ids[] = { "AITrainingJob.elasticdeeplearning.ai", "MXJob.fioravanzo.org",
@@ -273,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_line_in_a_long_function),
 		cmocka_unit_test(test_two_files_for_one_kind),
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_folder),
 		cmocka_unit_test(test_large_file),

@@ -183,6 +183,18 @@ static bool in_gang(const struct cutter *c, enum gang_kind kind)
 	return kind_gang(c->kj) == kind && !c->kj->job->roles[c->role].aux;
 }
 
+/* Kueue holds back whatever carries its labels. On a job they mean the job; copied to its pods, Kueue would count each
+   of them once more, and hold them back one by one. */
+static bool is_queueing(struct str key)
+{
+	static const struct str domain = STR_INIT("kueue.x-k8s.io");
+	struct str prefix;
+
+	if (!memchr(key.p, '/', key.n) || !str_next(&key, '/', &prefix) || !str_has_suffix(prefix, domain))
+		return false;
+	return prefix.n == domain.n || prefix.p[prefix.n - domain.n - 1] == '.';
+}
+
 static void cut_labels(struct cutter *c, yyjson_val *template_labels)
 {
 	yyjson_val *sources[2] = { template_labels, NULL };
@@ -206,6 +218,8 @@ static void cut_labels(struct cutter *c, yyjson_val *template_labels)
 
 			if (has_label(labels.v, labels.n, json_str(k)) || !yyjson_is_str(yyjson_obj_iter_get_val(k)))
 				continue;
+			if (sources[i] != template_labels && is_queueing(json_str(k)))
+				continue;
 			put_field(&c->b, &first, json_str(k), yyjson_obj_iter_get_val(k));
 			*vec_push(&c->kj->arena, &labels) = (struct fixed_label){ json_str(k), take_text(c) };
 		}
@@ -214,8 +228,16 @@ static void cut_labels(struct cutter *c, yyjson_val *template_labels)
 	c->ret->n_labels = labels.n;
 }
 
-/* The user's, and those by which Volcano knows the gang. */
-static void put_annotations(struct cutter *c, yyjson_val *theirs)
+/* What asks node autoscalers to leave a pod where it is. */
+static const struct fixed_annotation {
+	const char *key, *value;
+} protections[] = {
+	{ "cluster-autoscaler.kubernetes.io/safe-to-evict", "false" },
+	{ "karpenter.sh/do-not-disrupt", "true" },
+};
+
+/* The user's, those of doNotDisrupt that the template does not say, and those by which Volcano knows the gang. */
+static void put_annotations(struct cutter *c, yyjson_val *theirs, bool gang, bool protect)
 {
 	static const struct str ours[] = { STR_INIT(ANNOTATION_GROUP), STR_INIT(ANNOTATION_TASK) };
 	yyjson_obj_iter it = yyjson_obj_iter_with(theirs);
@@ -224,20 +246,27 @@ static void put_annotations(struct cutter *c, yyjson_val *theirs)
 
 	buf_put(&c->b, STR(",\"annotations\":{"));
 	while ((k = yyjson_obj_iter_next(&it)))
-		if (!str_eq(json_str(k), ours[0]) && !str_eq(json_str(k), ours[1]))
+		if (!gang || (!str_eq(json_str(k), ours[0]) && !str_eq(json_str(k), ours[1])))
 			put_field(&c->b, &first, json_str(k), yyjson_obj_iter_get_val(k));
-	kind_put_label(&c->b, &first, ours[0], kind_group_name(c->kj));
-	kind_put_label(&c->b, &first, ours[1], c->kj->job->roles[c->role].name);
+	for (size_t i = 0; protect && i < ARRAY_LEN(protections); i++)
+		if (!json_get(theirs, protections[i].key))
+			kind_put_label(&c->b, &first, str_c(protections[i].key), str_c(protections[i].value));
+	if (gang) {
+		kind_put_label(&c->b, &first, ours[0], kind_group_name(c->kj));
+		kind_put_label(&c->b, &first, ours[1], c->kj->job->roles[c->role].name);
+	}
 	buf_putc(&c->b, '}');
 }
 
 static void cut_meta(struct cutter *c, yyjson_val *meta)
 {
 	yyjson_val *annotations = json_get(meta, "annotations"), *finalizers = json_get(meta, "finalizers");
-	bool first = false;
+	bool first = false, gang = in_gang(c, GANG_VOLCANO);
+	/* TensorBoard holds no node for itself. */
+	bool protect = c->kj->job->do_not_disrupt && !c->kj->job->roles[c->role].aux;
 
-	if (in_gang(c, GANG_VOLCANO))
-		put_annotations(c, annotations);
+	if (gang || protect)
+		put_annotations(c, annotations, gang, protect);
 	else if (is_set(annotations))
 		put_field(&c->b, &first, STR("annotations"), annotations);
 	if (is_set(finalizers))

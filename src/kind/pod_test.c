@@ -139,6 +139,58 @@ static void test_labels(void **state)
 	            "{\"s\":\"1\"," OWN("a", "1", "0") "}");
 }
 
+/* Kueue holds back what carries its labels: they are the job's alone, unless a template has them. */
+static void test_queue_labels_stay_with_the_job(void **state)
+{
+#define QUEUED                                                                                                         \
+	"apiVersion: example.org/v1\nkind: Ring\nmetadata: {name: demo, labels: {team: blue, "                         \
+	"kueue.x-k8s.io/queue-name: q, "                                                                               \
+	"kueue.x-k8s.io/priority-class: high, provreq.kueue.x-k8s.io/a: b, notkueue.x-k8s.io/c: d, kueue.x-k8s.io: "   \
+	"e}}\n"
+	static const char lua[] = RING("kind.job_labels = true");
+
+	(void)state;
+	ring(lua, QUEUED "spec: {template: {spec: {containers: [{name: c, image: img}]}}}");
+	expect_json(
+		json_at(fixture_pod(&f, 0, 0), "metadata", "labels", NULL),
+		"{\"team\":\"blue\",\"notkueue.x-k8s.io/c\":\"d\",\"kueue.x-k8s.io\":\"e\"," OWN("a", "0", "7") "}");
+	ring(lua, QUEUED "spec: {template: {metadata: {labels: {kueue.x-k8s.io/queue-name: t}}, spec: {containers: "
+	                 "[{name: c, image: img}]}}}");
+	expect_json(json_at(fixture_pod(&f, 0, 0), "metadata", "labels", NULL),
+	            "{\"kueue.x-k8s.io/queue-name\":\"t\",\"team\":\"blue\",\"notkueue.x-k8s.io/c\":\"d\","
+	            "\"kueue.x-k8s.io\":\"e\"," OWN("a", "0", "7") "}");
+#undef QUEUED
+}
+
+/* doNotDisrupt: only where it is said, and what the template says stays. */
+static void test_do_not_disrupt(void **state)
+{
+#define POLICY HEAD "spec: {policy: {doNotDisrupt: true}, template: {"
+#define CONTAINERS "spec: {containers: [{name: c, image: img}]}}}"
+	static const char lua[] = RING("");
+	static const char *const cases[][2] = {
+		{ SPEC, "(nothing)" },
+		{ HEAD "spec: {policy: {doNotDisrupt: false}, template: {" CONTAINERS, "(nothing)" },
+		{ POLICY CONTAINERS, "{\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\","
+		                     "\"karpenter.sh/do-not-disrupt\":\"true\"}" },
+		{ POLICY "metadata: {annotations: null}, " CONTAINERS,
+		  "{\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\","
+		  "\"karpenter.sh/do-not-disrupt\":\"true\"}" },
+		{ POLICY "metadata: {annotations: {a: b, cluster-autoscaler.kubernetes.io/safe-to-evict: "
+		         "'true'}}, " CONTAINERS,
+		  "{\"a\":\"b\",\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"true\","
+		  "\"karpenter.sh/do-not-disrupt\":\"true\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		ring(lua, cases[i][0]);
+		expect_json(json_at(fixture_pod(&f, 0, 0), "metadata", "annotations", NULL), cases[i][1]);
+	}
+#undef POLICY
+#undef CONTAINERS
+}
+
 static void test_host_and_scheduler(void **state)
 {
 	static const char lua[] =
@@ -375,6 +427,8 @@ int main(void)
 		cmocka_unit_test(test_template_is_kept),
 		cmocka_unit_test(test_network),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_queue_labels_stay_with_the_job),
+		cmocka_unit_test(test_do_not_disrupt),
 		cmocka_unit_test(test_host_and_scheduler),
 		cmocka_unit_test(test_variables),
 		cmocka_unit_test(test_variables_everywhere),

@@ -93,6 +93,15 @@ static void check_top(yyjson_val *object, struct problems *p)
 	}
 }
 
+/* Has an operator already brought it up? Then only an edit of what is wrong may hold it up, and no check that a newer
+   version of us has and the one that started it had not. */
+static bool has_started(yyjson_val *object)
+{
+	yyjson_val *record = json_at(object, "status", "dlOperator", NULL);
+
+	return json_str(json_get(record, "startTime")).n && !str_eqc(json_str(json_get(record, "phase")), "Invalid");
+}
+
 /* --- the policy --- */
 
 struct policy_doc {
@@ -288,6 +297,7 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	struct policy_doc policy = find_policy(kj, &found);
 	bool readable;
 
+	kj->started = has_started(kj->object);
 	check_top(kj->object, &found);
 	readable = read_spec(kj, &found);
 	if (!readable) {

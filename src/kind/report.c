@@ -23,7 +23,7 @@ static struct str spelling_of(lua_State *L, int obj, int arg)
 }
 
 /* The path of object ARG, and of its field ARG + 1 unless that is nil. The slice lives in A. */
-static struct str path_of(lua_State *L, int arg, struct arena *a)
+static struct str path_of_field(lua_State *L, int arg, struct arena *a)
 {
 	struct str path = STR_NONE;
 
@@ -68,7 +68,7 @@ static int add_problem(lua_State *L, enum severity severity)
 	/* Past the limit nothing is kept: do not build paths for it either. */
 	sandbox_charge(L, 1000);
 	sb->running = false;
-	path = path_of(L, 1, sb->problems->arena);
+	path = path_of_field(L, 1, sb->problems->arena);
 	sb->running = true;
 	/* What is known to be wrong was replaced by something that fits: do not complain of that. */
 	if (!schema_has_error(sb->problems, path))
@@ -94,7 +94,7 @@ static int lib_at(lua_State *L)
 
 	check_object(L, 1);
 	sb->running = false;
-	path = path_of(L, 1, &a);
+	path = path_of_field(L, 1, &a);
 	lua_pushlstring(L, path.p, path.n);
 	sb->running = true;
 	arena_release(&a);

@@ -10,7 +10,7 @@ const struct kind_limits kind_limits_default = {
 
 enum { STEP = 10000, MESSAGE_MAX = 2000 };
 
-static void look(lua_State *L, lua_Debug *ar);
+static void look_at_limits(lua_State *L, lua_Debug *ar);
 
 struct sandbox *sandbox_of(lua_State *L)
 {
@@ -24,7 +24,7 @@ static void look_soon(struct sandbox *sb)
 	if (sb->L && sb->step != 1) {
 		sb->left -= sb->step;
 		sb->step = 1;
-		lua_sethook(sb->L, look, LUA_MASKCOUNT, 1);
+		lua_sethook(sb->L, look_at_limits, LUA_MASKCOUNT, 1);
 	}
 }
 
@@ -70,7 +70,7 @@ static void give_up(lua_State *L, lua_Debug *ar, const char *reason)
 	lua_error(L);
 }
 
-static void look(lua_State *L, lua_Debug *ar)
+static void look_at_limits(lua_State *L, lua_Debug *ar)
 {
 	struct sandbox *sb = sandbox_of(L);
 
@@ -85,7 +85,7 @@ static void look(lua_State *L, lua_Debug *ar)
 		give_up(L, ar, "runs longer than a call may");
 	if (sb->step != STEP) {
 		sb->step = STEP;
-		lua_sethook(L, look, LUA_MASKCOUNT, STEP);
+		lua_sethook(L, look_at_limits, LUA_MASKCOUNT, STEP);
 	}
 }
 
@@ -172,7 +172,7 @@ bool sandbox_call(struct sandbox *sb, int nargs, int nresults, struct str file, 
 	sb->left = sb->limits.instructions;
 	sb->step = (int)MIN(sb->limits.instructions, (int64_t)STEP);
 	sb->running = true;
-	lua_sethook(sb->L, look, LUA_MASKCOUNT, sb->step);
+	lua_sethook(sb->L, look_at_limits, LUA_MASKCOUNT, sb->step);
 	status = lua_pcall(sb->L, nargs, nresults, 0);
 	lua_sethook(sb->L, NULL, 0, 0);
 	sb->running = false;

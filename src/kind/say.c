@@ -113,7 +113,7 @@ bool kind_read_env(struct kind_job *kj, struct pairs *ret, const char *what, str
 	return read_env(kj, ret, what, 0, e);
 }
 
-static int by_name(const void *a, const void *b)
+static int by_pair_name(const void *a, const void *b)
 {
 	return str_cmp(((const struct pair *)a)->name, ((const struct pair *)b)->name);
 }
@@ -141,7 +141,7 @@ bool kind_read_labels(struct kind_job *kj, struct pairs *ret, const char *what, 
 	if (!ok)
 		lua_pop(L, 1);
 	else if (ret->list.n)
-		qsort(ret->list.v, ret->list.n, sizeof(*ret->list.v), by_name);
+		qsort(ret->list.v, ret->list.n, sizeof(*ret->list.v), by_pair_name);
 	return ok;
 }
 

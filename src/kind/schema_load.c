@@ -132,7 +132,7 @@ static bool load_default(struct schema *s, struct sandbox *sb, struct arena *a, 
 	return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_field_name(const void *a, const void *b)
 {
 	return str_cmp(((const struct schema *)a)->name, ((const struct schema *)b)->name);
 }
@@ -178,7 +178,7 @@ static bool load_fields(struct schema *s, struct sandbox *sb, struct arena *a, s
 	}
 	lua_pop(L, ok ? 1 : 2);
 	if (fields.n)
-		qsort(fields.v, fields.n, sizeof(*fields.v), by_name);
+		qsort(fields.v, fields.n, sizeof(*fields.v), by_field_name);
 	s->fields = fields.v;
 	s->n_fields = fields.n;
 	return ok && check_spellings(s, path, e);

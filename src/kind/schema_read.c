@@ -268,14 +268,15 @@ static const struct schema *unknown_field(struct schema_read *r, const struct sc
 	return field_of(s, hint);
 }
 
-struct given {
+struct schema_given {
 	yyjson_val *val;
 	struct str spelling;
 	bool guessed; /* a misspelt key: the right one takes its place */
 };
 
 /* Which value each field has; RET has one place for each field. */
-static void collect(struct schema_read *r, const struct schema *s, yyjson_val *val, struct str path, struct given *ret)
+static void collect(struct schema_read *r, const struct schema *s, yyjson_val *val, struct str path,
+                    struct schema_given *ret)
 {
 	yyjson_obj_iter it = yyjson_obj_iter_with(val);
 	struct str skipped = r->skipped;
@@ -286,7 +287,7 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 		yyjson_val *v = yyjson_obj_iter_get_val(k);
 		const struct schema *f = field_of(s, key);
 		bool guessed = !f;
-		struct given *g;
+		struct schema_given *g;
 
 		if (yyjson_is_null(v) || (skipped.n && str_eq(key, skipped)))
 			continue;
@@ -301,13 +302,13 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 			              STR_F(g->spelling));
 			continue;
 		}
-		*g = (struct given){ v, key, guessed };
+		*g = (struct schema_given){ v, key, guessed };
 	}
 }
 
 static void push_object(struct schema_read *r, const struct schema *s, yyjson_val *val, struct str path)
 {
-	struct given *given = arena_array(r->a, struct given, s->n_fields + 1);
+	struct schema_given *given = arena_array(r->a, struct schema_given, s->n_fields + 1);
 
 	if (!yyjson_is_obj(val)) {
 		wrong_type(r, s, path, "an object", val);

@@ -88,7 +88,7 @@ static void say_board(struct service_say *s, struct kind_job *kj, const struct r
 }
 
 /* For a kind without a service(), the labels are ours alone. */
-static bool ask(struct service_say *s, struct kind_job *kj, size_t role, int32_t index, struct err *e)
+static bool ask_kind(struct service_say *s, struct kind_job *kj, size_t role, int32_t index, struct err *e)
 {
 	lua_State *L = kj->kinds->sb.L;
 
@@ -168,7 +168,7 @@ bool kind_service(struct kind_job *kj, size_t role, int32_t index, struct buf *o
 	ASSERT(role < kj->job->n_roles && kj->job->roles[role].service);
 	if (!kind_names(kj, role, index, &names, e))
 		return false;
-	ok = ask(&say, kj, role, index, e);
+	ok = ask_kind(&say, kj, role, index, e);
 	if (ok)
 		put_service(kj, &say, names.service, role, index, out);
 	lua_settop(kj->kinds->sb.L, 0);

@@ -138,7 +138,8 @@ static yyjson_mut_val *condition_of(yyjson_mut_val *list, const char *type)
 
 static bool is_ending(enum condition c)
 {
-	return c == CONDITION_COMPLETE || c == CONDITION_FAILED;
+	return c == CONDITION_COMPLETE || c == CONDITION_FAILED || c == CONDITION_SUCCESS_CRITERIA_MET ||
+	       c == CONDITION_FAILURE_TARGET;
 }
 
 static yyjson_mut_val *make_condition(const struct record *r, enum condition c, yyjson_mut_val *kinds,

@@ -112,25 +112,25 @@ struct str value_field_str(lua_State *L, int idx, const char *key)
 }
 
 /* One conversion: where it is, and how much is left. */
-struct walk {
+struct value_walk {
 	struct sandbox *sb;
 	yyjson_mut_doc *doc;
 	struct err *e;
 	const char *what;
 	size_t nodes, bytes;
 	int depth;
-	struct step {
+	struct value_step {
 		struct str key; /* NULL: a list's element */
 		lua_Integer index;
 	} path[VALUE_MAX_DEPTH + 1];
 };
 
-static yyjson_mut_val *refuse(struct walk *w, enum err_code code, const char *reason)
+static yyjson_mut_val *refuse(struct value_walk *w, enum err_code code, const char *reason)
 {
 	struct buf b = BUF_INIT(4096);
 
 	for (int i = 0; i < w->depth; i++) {
-		const struct step *s = &w->path[i];
+		const struct value_step *s = &w->path[i];
 
 		if (s->key.p)
 			buf_printf(&b, ".%.*s", (int)MIN(s->key.n, (size_t)100), s->key.p);
@@ -142,15 +142,15 @@ static yyjson_mut_val *refuse(struct walk *w, enum err_code code, const char *re
 	return NULL;
 }
 
-static yyjson_mut_val *convert(struct walk *w, int idx);
+static yyjson_mut_val *convert(struct value_walk *w, int idx);
 
-static bool down(struct walk *w, struct str key, lua_Integer index)
+static bool down(struct value_walk *w, struct str key, lua_Integer index)
 {
 	if (w->depth >= VALUE_MAX_DEPTH) {
 		refuse(w, ERR_LUA, "nested too deep, or a table that holds itself");
 		return false;
 	}
-	w->path[w->depth++] = (struct step){ key, index };
+	w->path[w->depth++] = (struct value_step){ key, index };
 	return true;
 }
 
@@ -160,7 +160,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The keys of the table at IDX, sorted, so that the same table always gives the same bytes. */
-static yyjson_mut_val *convert_object(struct walk *w, int idx)
+static yyjson_mut_val *convert_object(struct value_walk *w, int idx)
 {
 	lua_State *L = w->sb->L;
 	yyjson_mut_val *obj = yyjson_mut_obj(w->doc);
@@ -208,7 +208,7 @@ static yyjson_mut_val *convert_object(struct walk *w, int idx)
 	return obj;
 }
 
-static yyjson_mut_val *convert_list(struct walk *w, int idx, lua_Integer n)
+static yyjson_mut_val *convert_list(struct value_walk *w, int idx, lua_Integer n)
 {
 	lua_State *L = w->sb->L;
 	yyjson_mut_val *arr = yyjson_mut_arr(w->doc);
@@ -241,7 +241,7 @@ static yyjson_mut_val *convert_list(struct walk *w, int idx, lua_Integer n)
 	return arr;
 }
 
-static yyjson_mut_val *convert_table(struct walk *w, int idx)
+static yyjson_mut_val *convert_table(struct value_walk *w, int idx)
 {
 	lua_Integer n = (lua_Integer)lua_rawlen(w->sb->L, idx);
 
@@ -250,7 +250,7 @@ static yyjson_mut_val *convert_table(struct walk *w, int idx)
 	return convert_object(w, idx);
 }
 
-static yyjson_mut_val *convert_number(struct walk *w, int idx)
+static yyjson_mut_val *convert_number(struct value_walk *w, int idx)
 {
 	double d;
 
@@ -265,7 +265,7 @@ static yyjson_mut_val *convert_number(struct walk *w, int idx)
 	return yyjson_mut_real(w->doc, d);
 }
 
-static yyjson_mut_val *convert(struct walk *w, int idx)
+static yyjson_mut_val *convert(struct value_walk *w, int idx)
 {
 	lua_State *L = w->sb->L;
 	const struct opaque *o;
@@ -300,7 +300,7 @@ static yyjson_mut_val *convert(struct walk *w, int idx)
 
 yyjson_mut_val *value_json(struct sandbox *sb, int idx, yyjson_mut_doc *doc, const char *what, struct err *e)
 {
-	struct walk *w = xcalloc(1, sizeof(*w));
+	struct value_walk *w = xcalloc(1, sizeof(*w));
 	yyjson_mut_val *val;
 
 	w->sb = sb;

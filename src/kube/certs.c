@@ -52,13 +52,13 @@ static bool read_all(const struct kube_config *c, struct http_server *ret, bool 
 	return true;
 }
 
-static void tell(const struct kube_certs *k, const char *problem)
+static void report_problem(const struct kube_certs *k, const char *problem)
 {
 	if (k->config.told)
 		k->config.told(k->config.told_cookie, problem);
 }
 
-static void look(void *cookie)
+static void look_at_files(void *cookie)
 {
 	struct kube_certs *k = cookie;
 	struct kube_config *c = k->config.config;
@@ -70,13 +70,13 @@ static void look(void *cookie)
 	k->looked = loop_now(k->config.loop);
 	loop_timer_set(k->timer, look_every);
 	if (!read_all(c, &s, &changed, &arena, &e) || (changed && !k->config.use(k->config.cookie, &s, &e))) {
-		tell(k, err_msg(&e));
+		report_problem(k, err_msg(&e));
 	} else if (changed) {
 		old = k->arena;
 		k->arena = arena;
 		arena = old;
 		c->server = s;
-		tell(k, NULL);
+		report_problem(k, NULL);
 	}
 	err_release(&e);
 	arena_release(&arena);
@@ -89,7 +89,7 @@ struct kube_certs *kube_certs_new(const struct kube_certs_config *c)
 	k->config = *c;
 	if (str_empty(c->config->ca_file) && str_empty(c->config->cert_file) && str_empty(c->config->key_file))
 		return k;
-	k->timer = loop_timer_new(c->loop, look, k);
+	k->timer = loop_timer_new(c->loop, look_at_files, k);
 	/* CONFIG may have been read long ago. */
 	loop_timer_set(k->timer, 0);
 	return k;
@@ -107,5 +107,5 @@ void kube_certs_free(struct kube_certs *k)
 void kube_certs_doubt(struct kube_certs *k)
 {
 	if (k->timer && loop_now(k->config.loop) - k->looked >= doubt_every)
-		look(k);
+		look_at_files(k);
 }

@@ -2,8 +2,7 @@
 
 #include "base/json.h"
 
-/* An object is at most 1.5 MB in etcd; in JSON it can be some times that. */
-enum { PAGE = 500, LINE_MAX_BYTES = 8 << 20, REFUSAL_MAX = 1 << 20 };
+enum { PAGE = 500, REFUSAL_MAX = 1 << 20 };
 
 struct feed {
 	struct feed_config config;
@@ -15,7 +14,7 @@ struct feed {
 	bool busy;                 /* a request or a sleep is under way */
 };
 
-static void tell(const struct feed *f, int code, struct str message)
+static void report_trouble(const struct feed *f, int code, struct str message)
 {
 	bool list = watch_state(f->machine) == WATCH_LISTING;
 
@@ -23,24 +22,44 @@ static void tell(const struct feed *f, int code, struct str message)
 		f->config.trouble(f->config.cookie, f->config.resource, f->config.kind, list, code, message);
 }
 
+static struct cluster_event *push(struct feed *f, enum cluster_event_type type)
+{
+	struct cluster_event *ev = inbox_push(f->config.inbox, f->batch);
+
+	ev->type = type;
+	ev->resource = f->config.resource;
+	ev->kind = arena_str(&f->batch->arena, f->config.kind);
+	f->pushed = true;
+	return ev;
+}
+
+static void skip(struct feed *f, const struct skipped *s)
+{
+	struct arena *a = &f->batch->arena;
+	struct skipped *to = &push(f, EVENT_SKIPPED)->skipped;
+
+	*to = *s;
+	to->meta.ns = arena_str(a, s->meta.ns);
+	to->meta.name = arena_str(a, s->meta.name);
+	to->meta.uid = arena_str(a, s->meta.uid);
+	to->meta.rv = arena_str(a, s->meta.rv);
+	to->meta.owner_uid = arena_str(a, s->meta.owner_uid);
+	to->job_uid = arena_str(a, s->job_uid);
+}
+
 static void event(struct feed *f, enum cluster_event_type type, yyjson_val *val)
 {
 	struct object object = { 0 };
 	struct err e = ERR_INIT;
-	struct cluster_event *ev;
 
-	/* One odd object does not stop the others. */
+	/* One odd object does not stop the others: it has no name, and so nobody knows which one it is. */
 	if (val && !inbox_object(f->batch, &object, f->config.resource, f->config.kind, val, &e)) {
-		tell(f, 0, str_c(err_msg(&e)));
+		report_trouble(f, 0, str_c(err_msg(&e)));
 		err_release(&e);
+		skip(f, &(struct skipped){ .gone = type == EVENT_GONE });
 		return;
 	}
-	ev = inbox_push(f->config.inbox, f->batch);
-	ev->type = type;
-	ev->resource = f->config.resource;
-	ev->kind = arena_str(&f->batch->arena, f->config.kind);
-	ev->object = object;
-	f->pushed = true;
+	push(f, type)->object = object;
 }
 
 static void on_sync(void *cookie)
@@ -53,7 +72,7 @@ static void on_object(void *cookie, yyjson_val *val)
 	event(cookie, EVENT_PUT, val);
 }
 
-static void on_gone(void *cookie, yyjson_val *val)
+static void on_object_gone(void *cookie, yyjson_val *val)
 {
 	event(cookie, EVENT_GONE, val);
 }
@@ -69,7 +88,7 @@ static void on_trouble(void *cookie, int code, struct str message)
 
 	if (code == 401)
 		kube_auth_refused(f->config.auth);
-	tell(f, code, message);
+	report_trouble(f, code, message);
 }
 
 static void on_back(void *cookie)
@@ -78,6 +97,11 @@ static void on_back(void *cookie)
 
 	if (f->config.back)
 		f->config.back(f->config.cookie);
+}
+
+static void on_skipped(void *cookie, const struct skipped *s)
+{
+	skip(cookie, s);
 }
 
 /* Whatever the machine says while it is handed something shares one batch. */
@@ -193,8 +217,8 @@ struct feed *feed_new(const struct feed_config *c)
 		                  .ns = c->ns,
 		                  .label_selector = c->label_selector,
 		                  .page = PAGE,
-		                  .line_max = LINE_MAX_BYTES };
-	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, on_back, f };
+		                  .line_max = OBJECT_READ_MAX };
+	struct watch_events ev = { on_sync, on_object, on_object_gone, on_synced, on_trouble, on_back, on_skipped, f };
 
 	f->config = *c;
 	f->timer = loop_timer_new(c->loop, slept, f);

@@ -10,7 +10,7 @@
 
 enum { KUBE_TRIES = 3 };
 
-struct call;
+struct kube_call;
 
 struct kube {
 	struct cluster cluster; /* first: a pointer to it is a pointer to this */
@@ -23,7 +23,7 @@ struct kube {
 	struct inbox inbox;
 	struct pace pace;
 	struct loop_timer *pace_timer;
-	struct call *calls; /* all that are not answered, the newest first */
+	struct kube_call *calls; /* all that are not answered, the newest first */
 	struct kube_stream *streams;
 	struct feed **feeds;
 	size_t n_feeds;

@@ -1,5 +1,6 @@
 #include "kube/kube.h"
 
+#include "base/list.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "base/rng.h"
@@ -8,14 +9,14 @@
 
 enum { ANSWER_MAX = 16 << 20 };
 
-struct call {
+struct kube_call {
 	struct kube *kube;
 	struct request request; /* its strings are in the arena */
 	struct kube_raw raw;    /* if `done` is set it is this one */
 	struct kube_wire wire;  /* its body is in BODY while it waits, and the HTTP client's once it was sent */
 	char *body;
 	struct arena arena;
-	struct call *prev, *next;
+	struct kube_call *prev, *next;
 	struct http_call *http; /* NULL: it waits for authorisation or its turn */
 	msec deadline;          /* whatever it waits for, it is not sent after this */
 	int tries;
@@ -26,43 +27,35 @@ static void wake(struct kube *k)
 	k->options.wake(k->options.cookie);
 }
 
-static void hand_over(struct call *c);
+static void hand_over(struct kube_call *c);
 
-static void call_free(struct call *c)
+static void call_free(struct kube_call *c)
 {
 	struct kube *k = c->kube;
 
-	if (c->prev)
-		c->prev->next = c->next;
-	else
-		k->calls = c->next;
-	if (c->next)
-		c->next->prev = c->prev;
+	list_drop(&k->calls, c);
 	arena_release(&c->arena);
 	free(c->body);
 	free(c);
 }
 
-static struct call *call_new(struct kube *k, msec timeout)
+static struct kube_call *call_new(struct kube *k, msec timeout)
 {
-	struct call *c = xcalloc(1, sizeof(*c));
+	struct kube_call *c = xcalloc(1, sizeof(*c));
 
 	c->kube = k;
 	c->deadline = loop_now(k->loop) + timeout;
-	c->next = k->calls;
-	if (c->next)
-		c->next->prev = c;
-	k->calls = c;
+	list_push(&k->calls, c);
 	return c;
 }
 
-static struct str kind_of(const struct call *c)
+static struct str kind_of(const struct kube_call *c)
 {
 	return c->request.kind;
 }
 
 /* Fills what the server answered with into an outcome of the inbox. */
-static void take_object(struct inbox_batch *b, struct outcome *o, const struct call *c, yyjson_val *root)
+static void take_object(struct inbox_batch *b, struct outcome *o, const struct kube_call *c, yyjson_val *root)
 {
 	struct err e = ERR_INIT;
 
@@ -74,12 +67,12 @@ static void take_object(struct inbox_batch *b, struct outcome *o, const struct c
 	err_release(&e);
 }
 
-static bool has_object(const struct call *c)
+static bool has_object(const struct kube_call *c)
 {
 	return c->request.verb != VERB_DELETE;
 }
 
-static void answer_request(struct call *c, const struct http_answer *a)
+static void answer_request(struct kube_call *c, const struct http_answer *a)
 {
 	struct kube *k = c->kube;
 	struct inbox_batch *b = inbox_begin(&k->inbox);
@@ -107,7 +100,7 @@ static void answer_request(struct call *c, const struct http_answer *a)
 	wake(k);
 }
 
-static void answer_raw(struct call *c, const struct http_answer *a)
+static void answer_raw(struct kube_call *c, const struct http_answer *a)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *doc = a->body.n ? json_parse(a->body, &e) : NULL;
@@ -120,7 +113,7 @@ static void answer_raw(struct call *c, const struct http_answer *a)
 	yyjson_doc_free(doc);
 }
 
-static void answer(struct call *c, const struct http_answer *a)
+static void answer(struct kube_call *c, const struct http_answer *a)
 {
 	if (c->raw.done)
 		answer_raw(c, a);
@@ -131,7 +124,7 @@ static void answer(struct call *c, const struct http_answer *a)
 
 static void call_done(void *cookie, const struct http_answer *a)
 {
-	struct call *c = cookie;
+	struct kube_call *c = cookie;
 
 	c->http = NULL;
 	if (!a->status || a->status == 401)
@@ -146,10 +139,10 @@ static void call_done(void *cookie, const struct http_answer *a)
 	answer(c, a);
 }
 
-enum sent { SENT, WAITS, ENDED };
+enum sent { SENT, SENT_WAITS, SENT_ENDED };
 
-/* ENDED: it was answered, and is gone. */
-static enum sent send_call(struct call *c)
+/* SENT_ENDED: it was answered, and is gone. */
+static enum sent send_call(struct kube_call *c)
 {
 	struct kube *k = c->kube;
 	struct http_answer failed = { 0 };
@@ -159,24 +152,24 @@ static enum sent send_call(struct call *c)
 
 	if (now >= c->deadline) {
 		answer(c, &(struct http_answer){ .problem = "timed out waiting for its turn", .never_sent = true });
-		return ENDED;
+		return SENT_ENDED;
 	}
 
 	switch (kube_auth_header(k->auth, &header, &e)) {
 	case KUBE_AUTH_WAIT:
-		return WAITS; /* auth_ready() sends it */
+		return SENT_WAITS; /* auth_ready() sends it */
 	case KUBE_AUTH_FAILED:
 		failed.problem = err_msg(&e);
 		answer(c, &failed);
 		err_release(&e);
-		return ENDED;
+		return SENT_ENDED;
 	case KUBE_AUTH_HAVE:
 		break;
 	}
 	wait = pace_take(&k->pace, now);
 	if (wait) {
 		loop_timer_set(k->pace_timer, wait);
-		return WAITS;
+		return SENT_WAITS;
 	}
 	c->http = http_send(k->calls_pool, &(struct http_request){
 						   .method = c->wire.method,
@@ -193,7 +186,7 @@ static enum sent send_call(struct call *c)
 }
 
 /* Bodies may be large, and many wait: there is one copy of each. */
-static void hand_over(struct call *c)
+static void hand_over(struct kube_call *c)
 {
 	switch (send_call(c)) {
 	case SENT:
@@ -201,12 +194,12 @@ static void hand_over(struct call *c)
 		c->body = NULL;
 		c->wire.body = STR_NONE;
 		break;
-	case WAITS:
+	case SENT_WAITS:
 		if (!c->body)
 			c->body = xstrndup(str_text(c->wire.body), c->wire.body.n);
 		c->wire.body.p = c->body;
 		break;
-	case ENDED:
+	case SENT_ENDED:
 		break;
 	}
 }
@@ -215,7 +208,7 @@ static void hand_over(struct call *c)
 static void send_waiting(void *cookie)
 {
 	struct kube *k = cookie;
-	struct call *c = k->calls, *prev;
+	struct kube_call *c = k->calls, *prev;
 
 	while (c && c->next)
 		c = c->next;
@@ -244,7 +237,7 @@ static const struct kube_resource *kind_resource(const struct kube *k, struct st
 	return NULL;
 }
 
-static void copy_request(struct call *c, const struct request *r)
+static void copy_request(struct kube_call *c, const struct request *r)
 {
 	c->request = *r;
 	c->request.kind = arena_str(&c->arena, r->kind);
@@ -257,7 +250,7 @@ static void copy_request(struct call *c, const struct request *r)
 static void submit(struct cluster *cluster, const struct request *r)
 {
 	struct kube *k = (struct kube *)cluster;
-	struct call *c = call_new(k, k->options.request_timeout);
+	struct kube_call *c = call_new(k, k->options.request_timeout);
 	const struct kube_resource *kind = NULL;
 	struct err e = ERR_INIT;
 
@@ -288,7 +281,7 @@ static const struct cluster_ops ops = { submit, next };
 
 void kube_raw(struct kube *k, const struct kube_raw *r)
 {
-	struct call *c = call_new(k, r->timeout ? r->timeout : k->options.request_timeout);
+	struct kube_call *c = call_new(k, r->timeout ? r->timeout : k->options.request_timeout);
 
 	c->raw = *r;
 	c->wire = (struct kube_wire){ .method = r->method,
@@ -387,7 +380,7 @@ void kube_free(struct kube *k)
 	free(k->feeds);
 	while (k->streams)
 		kube_stream_close(k->streams);
-	for (struct call *c = k->calls, *later; c; c = later) {
+	for (struct kube_call *c = k->calls, *later; c; c = later) {
 		later = c->next;
 		if (c->http)
 			http_cancel(c->http);

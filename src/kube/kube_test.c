@@ -223,6 +223,52 @@ static void test_deep_jobs(void **state)
 	buf_release(&list);
 }
 
+static bool large_and_small(struct seen *s)
+{
+	struct cluster_event ev;
+
+	while (cluster_next(kube_cluster(s->kube), &ev)) {
+		if (ev.type == EVENT_SKIPPED) {
+			assert_true(ev.skipped.large && !ev.skipped.gone);
+			assert_true(str_eqc(ev.skipped.meta.name, "large") && str_eqc(ev.skipped.meta.ns, "team"));
+			assert_true(str_eqc(ev.skipped.meta.uid, "u") && str_eqc(ev.skipped.meta.owner_uid, "o"));
+			assert_true(str_eqc(ev.skipped.meta.rv, "5") && str_eqc(ev.skipped.job_uid, "j"));
+			s->kinds++;
+		} else if (ev.type == EVENT_PUT) {
+			assert_int_equal(s->kinds, 1);
+			assert_true(str_eqc(ev.object.pod->meta.name, "small"));
+		} else if (ev.type == EVENT_SYNCED && ev.resource == RES_POD) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A pod of more than 8 MiB is told of; those behind it are read. */
+static void test_large_objects(void **state)
+{
+	struct buf list = BUF_INIT(10 << 20);
+	struct reply server[] = {
+		{ "/api/v1/pods?watch=true", 403, "" },
+		{ "/api/v1/pods?", 200, NULL },
+		{ "/api/v1/", 200, EMPTY_LIST },
+		{ 0 },
+	};
+	struct seen s = { 0 };
+
+	(void)state;
+	buf_printf(&list, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"metadata\":{\"name\":\"large\","
+	                  "\"namespace\":\"team\",\"uid\":\"u\",\"resourceVersion\":\"5\",\"labels\":{\"" LABEL_UID
+	                  "\":\"j\"},\"ownerReferences\":[{\"uid\":\"o\"}]},\"spec\":\"");
+	for (int i = 0; i < 1450000; i++)
+		buf_put(&list, STR("\\u003c"));
+	buf_printf(&list, "\"},{\"metadata\":{\"name\":\"small\"}}]}");
+	server[1].body = list.p;
+	run(&s, server, large_and_small);
+	assert_int_equal(s.kinds, 1);
+	buf_release(&list);
+}
+
 struct streamed {
 	struct kube *kube;
 	struct kube_stream *stream;
@@ -326,11 +372,8 @@ static void test_a_stream_without_credentials(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_feeds_are_counted),
-		TEST(test_trouble_of_lists),
-		TEST(test_deep_jobs),
-		TEST(test_streams),
-		TEST(test_a_stream_without_credentials),
+		TEST(test_feeds_are_counted), TEST(test_trouble_of_lists), TEST(test_deep_jobs),
+		TEST(test_large_objects),     TEST(test_streams),          TEST(test_a_stream_without_credentials),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

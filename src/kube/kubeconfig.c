@@ -2,7 +2,7 @@
 
 #include "base/yaml.h"
 
-struct source {
+struct kubeconfig_source {
 	struct str path;
 	struct yaml_file *yaml;
 	yyjson_val *root; /* NULL: an empty file */
@@ -11,13 +11,13 @@ struct source {
 struct sources {
 	const struct kube_config_args *args;
 	struct arena *a;
-	struct source *v;
+	struct kubeconfig_source *v;
 	size_t n;
 };
 
 /* One named entry of clusters, contexts or users. */
-struct entry {
-	const struct source *from;
+struct kubeconfig_entry {
+	const struct kubeconfig_source *from;
 	struct str field; /* "users[1].user" */
 	yyjson_val *val;  /* NULL: there is none */
 };
@@ -28,12 +28,13 @@ static void release(struct sources *s)
 		yaml_close(s->v[i].yaml);
 }
 
-static bool wrong(const struct entry *en, const char *key, const char *what, struct err *e)
+static bool wrong(const struct kubeconfig_entry *en, const char *key, const char *what, struct err *e)
 {
 	return err_set(e, ERR_INVALID, "%.*s: %.*s.%s: %s", STR_F(en->from->path), STR_F(en->field), key, what);
 }
 
-static bool wrong_type(const struct entry *en, const char *key, const char *want, yyjson_val *val, struct err *e)
+static bool wrong_type(const struct kubeconfig_entry *en, const char *key, const char *want, yyjson_val *val,
+                       struct err *e)
 {
 	char what[64];
 
@@ -41,7 +42,8 @@ static bool wrong_type(const struct entry *en, const char *key, const char *want
 	return wrong(en, key, what, e);
 }
 
-static bool get_text(struct str *ret, const struct entry *en, const char *key, struct arena *a, struct err *e)
+static bool get_text(struct str *ret, const struct kubeconfig_entry *en, const char *key, struct arena *a,
+                     struct err *e)
 {
 	yyjson_val *val = json_get(en->val, key);
 
@@ -57,7 +59,7 @@ static bool get_text(struct str *ret, const struct entry *en, const char *key, s
 	return true;
 }
 
-static bool get_bool(bool *ret, const struct entry *en, const char *key, struct err *e)
+static bool get_bool(bool *ret, const struct kubeconfig_entry *en, const char *key, struct err *e)
 {
 	yyjson_val *val = json_get(en->val, key);
 
@@ -66,7 +68,7 @@ static bool get_bool(bool *ret, const struct entry *en, const char *key, struct 
 }
 
 /* Relative paths begin where their kubeconfig lies. */
-static struct str beside(const struct entry *en, struct str path, struct arena *a)
+static struct str beside(const struct kubeconfig_entry *en, struct str path, struct arena *a)
 {
 	const char *slash = memrchr(en->from->path.p, '/', en->from->path.n);
 
@@ -75,7 +77,8 @@ static struct str beside(const struct entry *en, struct str path, struct arena *
 	return arena_printf(a, "%.*s/%.*s", (int)(slash - en->from->path.p), en->from->path.p, STR_F(path));
 }
 
-static bool get_path(struct str *ret, const struct entry *en, const char *key, struct arena *a, struct err *e)
+static bool get_path(struct str *ret, const struct kubeconfig_entry *en, const char *key, struct arena *a,
+                     struct err *e)
 {
 	if (!get_text(ret, en, key, a, e))
 		return false;
@@ -83,7 +86,7 @@ static bool get_path(struct str *ret, const struct entry *en, const char *key, s
 	return true;
 }
 
-static bool read_named(struct str *ret, const struct sources *s, const struct entry *en, const char *key,
+static bool read_named(struct str *ret, const struct sources *s, const struct kubeconfig_entry *en, const char *key,
                        struct str path, struct err *e)
 {
 	switch (kube_args_read(s->args, ret, path.p, s->a, e)) {
@@ -104,8 +107,8 @@ static bool has_pem(struct str s)
 }
 
 /* Certificates and keys: KEY-data in base64, before the file that KEY names. *FILE: its path, if it is one. */
-static bool get_pem(struct str *ret, struct str *file, const struct sources *s, const struct entry *en, const char *key,
-                    struct err *e)
+static bool get_pem(struct str *ret, struct str *file, const struct sources *s, const struct kubeconfig_entry *en,
+                    const char *key, struct err *e)
 {
 	struct str data_key = arena_printf(s->a, "%s-data", key), data, path;
 	struct buf b = BUF_INIT(FILE_MAX);
@@ -132,10 +135,10 @@ static bool get_pem(struct str *ret, struct str *file, const struct sources *s, 
 }
 
 /* The entry of that name in the first file that has one. */
-static bool find(struct entry *ret, const struct sources *s, const char *list, const char *inner, struct str name,
-                 struct err *e)
+static bool find_entry(struct kubeconfig_entry *ret, const struct sources *s, const char *list, const char *inner,
+                       struct str name, struct err *e)
 {
-	*ret = (struct entry){ 0 };
+	*ret = (struct kubeconfig_entry){ 0 };
 	for (size_t f = 0; f < s->n && !ret->val; f++) {
 		yyjson_val *all = json_get(s->v[f].root, list), *one;
 		size_t i, max;
@@ -146,13 +149,13 @@ static bool find(struct entry *ret, const struct sources *s, const char *list, c
 		yyjson_arr_foreach(all, i, max, one)
 		{
 			yyjson_val *val = json_get(one, inner), *its_name = json_get(one, "name");
-			struct entry en = { .from = &s->v[f] };
+			struct kubeconfig_entry en = { .from = &s->v[f] };
 
 			if (!yyjson_is_str(its_name) || !str_eq(json_str(its_name), name))
 				continue;
 			en.field = arena_printf(s->a, "%s[%zu].%s", list, i, inner);
 			if (ret->val)
-				return err_set(e, ERR_INVALID, "%.*s: %s[%zu].name: \"%.*s\" stands twice in this file",
+				return err_set(e, ERR_INVALID, "%.*s: %s[%zu].name: \"%.*s\" is in this file twice",
 				               STR_F(en.from->path), list, i, STR_F(name));
 			if (val && !yyjson_is_obj(val) && !yyjson_is_null(val))
 				return err_set(e, ERR_INVALID, "%.*s: %.*s: must be an object, not %s",
@@ -165,7 +168,7 @@ static bool find(struct entry *ret, const struct sources *s, const char *list, c
 	return true;
 }
 
-static bool check_source(const struct source *s, struct err *e)
+static bool check_source(const struct kubeconfig_source *s, struct err *e)
 {
 	struct str kind = json_str(json_get(s->root, "kind"));
 
@@ -181,9 +184,9 @@ static bool check_source(const struct source *s, struct err *e)
 
 static bool read_sources(struct sources *s, const struct str *paths, size_t n, struct err *e)
 {
-	s->v = arena_array(s->a, struct source, n);
+	s->v = arena_array(s->a, struct kubeconfig_source, n);
 	for (size_t i = 0; i < n; i++) {
-		struct source *one = &s->v[s->n];
+		struct kubeconfig_source *one = &s->v[s->n];
 		struct str text = STR_NONE;
 		enum file_read got;
 
@@ -204,7 +207,8 @@ static bool read_sources(struct sources *s, const struct str *paths, size_t n, s
 	return true;
 }
 
-static bool read_cluster(struct kube_config *ret, const struct sources *s, const struct entry *en, struct err *e)
+static bool read_cluster(struct kube_config *ret, const struct sources *s, const struct kubeconfig_entry *en,
+                         struct err *e)
 {
 	struct http_server *to = &ret->server;
 	struct str url;
@@ -230,7 +234,7 @@ static bool read_cluster(struct kube_config *ret, const struct sources *s, const
 	       err_wrap(e, "%.*s: %.*s.server", STR_F(en->from->path), STR_F(en->field));
 }
 
-static bool read_args(struct kube_exec *to, const struct entry *en, struct arena *a, struct err *e)
+static bool read_args(struct kube_exec *to, const struct kubeconfig_entry *en, struct arena *a, struct err *e)
 {
 	yyjson_val *list = json_get(en->val, "args"), *one;
 	struct str *all = arena_array(a, struct str, yyjson_arr_size(list));
@@ -249,7 +253,7 @@ static bool read_args(struct kube_exec *to, const struct entry *en, struct arena
 	return true;
 }
 
-static bool read_env(struct kube_exec *to, const struct entry *en, struct arena *a, struct err *e)
+static bool read_env(struct kube_exec *to, const struct kubeconfig_entry *en, struct arena *a, struct err *e)
 {
 	yyjson_val *list = json_get(en->val, "env"), *one;
 	struct str *all = arena_array(a, struct str, yyjson_arr_size(list));
@@ -259,7 +263,7 @@ static bool read_env(struct kube_exec *to, const struct entry *en, struct arena 
 		return wrong_type(en, "env", "a list", list, e);
 	yyjson_arr_foreach(list, i, max, one)
 	{
-		struct entry item = { en->from, arena_printf(a, "%.*s.env[%zu]", STR_F(en->field), i), one };
+		struct kubeconfig_entry item = { en->from, arena_printf(a, "%.*s.env[%zu]", STR_F(en->field), i), one };
 		struct str name, value;
 
 		if (!get_text(&name, &item, "name", a, e) || !get_text(&value, &item, "value", a, e))
@@ -273,10 +277,10 @@ static bool read_env(struct kube_exec *to, const struct entry *en, struct arena 
 	return true;
 }
 
-static bool read_exec(struct kube_exec *to, const struct sources *s, const struct entry *user, struct err *e)
+static bool read_exec(struct kube_exec *to, const struct sources *s, const struct kubeconfig_entry *user, struct err *e)
 {
-	struct entry en = { user->from, arena_printf(s->a, "%.*s.exec", STR_F(user->field)),
-		            json_get(user->val, "exec") };
+	struct kubeconfig_entry en = { user->from, arena_printf(s->a, "%.*s.exec", STR_F(user->field)),
+		                       json_get(user->val, "exec") };
 	struct str mode;
 
 	if (!en.val || yyjson_is_null(en.val))
@@ -296,14 +300,14 @@ static bool read_exec(struct kube_exec *to, const struct sources *s, const struc
 	    !str_eqc(to->api_version, "client.authentication.k8s.io/v1beta1"))
 		return wrong(&en, "apiVersion", "must be client.authentication.k8s.io/v1 or /v1beta1", e);
 	if (str_eqc(mode, "Always"))
-		return wrong(&en, "interactiveMode", "Always needs somebody at a terminal; here is nobody", e);
+		return wrong(&en, "interactiveMode", "Always needs a terminal, and there is none", e);
 	if (memchr(to->command.p, '/', to->command.n))
 		to->command = beside(&en, to->command, s->a);
 	return true;
 }
 
 /* What we would leave out, and the server would take us for somebody else. */
-static bool check_unknown(const struct entry *en, struct err *e)
+static bool check_unknown(const struct kubeconfig_entry *en, struct err *e)
 {
 	static const char *const impersonation[] = { "as", "as-uid", "as-groups", "as-user-extra" };
 	yyjson_val *provider = json_get(en->val, "auth-provider");
@@ -314,12 +318,13 @@ static bool check_unknown(const struct entry *en, struct err *e)
 		yyjson_val *val = json_get(en->val, impersonation[i]);
 
 		if (val && !yyjson_is_null(val) && !yyjson_equals_str(val, ""))
-			return wrong(en, impersonation[i], "to act as somebody else is not supported", e);
+			return wrong(en, impersonation[i], "impersonation is not supported", e);
 	}
 	return true;
 }
 
-static bool read_token(struct kube_config *ret, const struct sources *s, const struct entry *en, struct err *e)
+static bool read_token(struct kube_config *ret, const struct sources *s, const struct kubeconfig_entry *en,
+                       struct err *e)
 {
 	struct str text;
 
@@ -337,7 +342,8 @@ static bool read_token(struct kube_config *ret, const struct sources *s, const s
 	return !str_empty(str_trim(text)) || wrong(en, "tokenFile", "the file is empty", e);
 }
 
-static bool read_user(struct kube_config *ret, const struct sources *s, const struct entry *en, struct err *e)
+static bool read_user(struct kube_config *ret, const struct sources *s, const struct kubeconfig_entry *en,
+                      struct err *e)
 {
 	if (!check_unknown(en, e) || !read_token(ret, s, en, e) ||
 	    !get_pem(&ret->server.cert, &ret->cert_file, s, en, "client-certificate", e) ||
@@ -387,17 +393,17 @@ static struct str all_paths(const struct sources *s)
 }
 
 /* The entry of LIST that the context's field KEY names. */
-static bool follow(struct entry *ret, const struct sources *s, const struct entry *context, const char *key,
-                   const char *list, struct err *e)
+static bool follow(struct kubeconfig_entry *ret, const struct sources *s, const struct kubeconfig_entry *context,
+                   const char *key, const char *list, struct err *e)
 {
 	struct str name;
 
-	*ret = (struct entry){ 0 };
+	*ret = (struct kubeconfig_entry){ 0 };
 	if (!get_text(&name, context, key, s->a, e))
 		return false;
 	if (str_empty(name))
 		return true;
-	if (!find(ret, s, list, key, name, e))
+	if (!find_entry(ret, s, list, key, name, e))
 		return false;
 	return ret->val || err_set(e, ERR_INVALID, "%.*s: %.*s.%s: there is no %s of the name \"%.*s\"",
 	                           STR_F(context->from->path), STR_F(context->field), key, key, STR_F(name));
@@ -405,7 +411,7 @@ static bool follow(struct entry *ret, const struct sources *s, const struct entr
 
 static bool resolve(struct kube_config *ret, const struct sources *s, struct err *e)
 {
-	struct entry context, cluster, user;
+	struct kubeconfig_entry context, cluster, user;
 
 	if (!choose(&ret->context, s, e))
 		return false;
@@ -414,7 +420,7 @@ static bool resolve(struct kube_config *ret, const struct sources *s, struct err
 			return err_set(e, ERR_INVALID, "%s: current-context is not set", all_paths(s).p);
 		return kube_server_url(&ret->server.url, s->args->master, false, s->a, e) || err_wrap(e, "--master");
 	}
-	if (!find(&context, s, "contexts", "context", ret->context, e))
+	if (!find_entry(&context, s, "contexts", "context", ret->context, e))
 		return false;
 	if (!context.val)
 		return err_set(e, ERR_INVALID, "%s: there is no context of the name \"%.*s\"", all_paths(s).p,

@@ -1,5 +1,7 @@
 #include "kube/request.h"
 
+#include "object/delete_options.h"
+
 enum { PATH_MAX_BYTES = 1 << 20 };
 
 static const struct kube_resource builtin[RES_COUNT] = {
@@ -51,7 +53,7 @@ static void put_collection(struct buf *b, const struct kube_resource *r, struct 
 }
 
 /* Moves it into A. */
-static struct str take(struct buf *b, struct arena *a)
+static struct str take_text(struct buf *b, struct arena *a)
 {
 	struct str out;
 
@@ -78,16 +80,8 @@ static struct str delete_options(const struct request *r, struct arena *a)
 {
 	struct buf b = BUF_INIT(PATH_MAX_BYTES);
 
-	buf_put(&b, STR("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\""));
-	if (r->grace >= 0)
-		buf_printf(&b, ",\"gracePeriodSeconds\":%d", (int)r->grace);
-	if (!str_empty(r->uid)) {
-		buf_put(&b, STR(",\"preconditions\":{\"uid\":"));
-		buf_json_str(&b, r->uid);
-		buf_putc(&b, '}');
-	}
-	buf_put(&b, STR(",\"propagationPolicy\":\"Background\"}"));
-	return take(&b, a);
+	delete_options_put(&b, &(struct delete_options){ r->grace, r->uid, STR("Background") });
+	return take_text(&b, a);
 }
 
 static const struct {
@@ -122,7 +116,7 @@ bool kube_wire_request(struct kube_wire *ret, const struct request *r, const str
 		buf_put(&path, STR("/status"));
 	*ret = (struct kube_wire){
 		.method = verbs[r->verb].method,
-		.path = take(&path, a),
+		.path = take_text(&path, a),
 		.body = r->verb == VERB_DELETE ? delete_options(r, a)
 		        : r->verb == VERB_GET  ? STR_NONE
 		                               : r->body,
@@ -166,5 +160,5 @@ struct str kube_list_path(const struct kube_resource *r, const struct kube_list_
 	}
 	put_query(&b, "continue", o->continue_token);
 	put_query_int(&b, "timeoutSeconds", o->timeout_seconds);
-	return take(&b, a);
+	return take_text(&b, a);
 }

@@ -33,30 +33,55 @@ void splitter_release(struct splitter *s)
 	buf_release(&s->rest);
 }
 
+/* A piece of a text that is too long. */
+static enum split let_go(struct splitter *s, struct str piece)
+{
+	skim_read(&s->skim, piece);
+	s->skipped += piece.n;
+	return s->skipped / SPLIT_SKIP_MAX > s->part.max ? SPLIT_TOO_LONG : SPLIT_MORE;
+}
+
+/* The part goes on with PIECE. EVENT: it is a line of a watch. */
+static enum split hold(struct splitter *s, struct str piece, bool event)
+{
+	if (!s->skipped && piece.n <= s->part.max - s->part.n) {
+		buf_put(&s->part, piece);
+		return SPLIT_MORE;
+	}
+	if (!s->skipped) {
+		s->skim = skim_make(event);
+		let_go(s, buf_str(&s->part));
+		empty(&s->part);
+	}
+	return let_go(s, piece);
+}
+
+static enum split end_skipped(struct splitter *s, const struct split_to *to)
+{
+	s->skipped = 0;
+	return to->skipped(to->cookie, &s->skim) ? SPLIT_MORE : SPLIT_STOPPED;
+}
+
 /* TAIL ends the part; the rest of it, if any, is in the buffer. */
-static enum split hand_on(struct splitter *s, struct str tail, split_fn part, void *cookie)
+static enum split hand_on(struct splitter *s, struct str tail, bool event, const struct split_to *to)
 {
 	struct str text = tail;
 	bool go_on;
 
-	if (s->part.n) {
-		buf_put(&s->part, tail);
+	/* Most come in one piece, and need not be copied. */
+	if (s->part.n || s->skipped || tail.n > s->part.max) {
+		if (hold(s, tail, event) != SPLIT_MORE)
+			return SPLIT_TOO_LONG;
 		text = buf_str(&s->part);
 	}
-	if (s->part.overflow || text.n > s->part.max)
-		return SPLIT_TOO_LONG;
-	go_on = str_empty(str_trim(text)) || part(cookie, text);
+	if (s->skipped)
+		return end_skipped(s, to);
+	go_on = str_empty(str_trim(text)) || to->part(to->cookie, text);
 	empty(&s->part);
 	return go_on ? SPLIT_MORE : SPLIT_STOPPED;
 }
 
-static enum split hold(struct splitter *s, struct str tail)
-{
-	buf_put(&s->part, tail);
-	return s->part.overflow ? SPLIT_TOO_LONG : SPLIT_MORE;
-}
-
-enum split split_lines(struct splitter *s, struct str piece, split_fn part, void *cookie)
+enum split split_lines(struct splitter *s, struct str piece, const struct split_to *to)
 {
 	while (piece.n) {
 		const char *end = memchr(piece.p, '\n', piece.n);
@@ -64,8 +89,8 @@ enum split split_lines(struct splitter *s, struct str piece, split_fn part, void
 		enum split got;
 
 		if (!end)
-			return hold(s, piece);
-		got = hand_on(s, str_sub(piece, 0, n), part, cookie);
+			return hold(s, piece, true);
+		got = hand_on(s, str_sub(piece, 0, n), true, to);
 		if (got != SPLIT_MORE)
 			return got;
 		piece = str_sub(piece, n + 1, piece.n);
@@ -74,7 +99,7 @@ enum split split_lines(struct splitter *s, struct str piece, split_fn part, void
 }
 
 /* What one byte means for a list. */
-enum step {
+enum split_step {
 	STEP_REST,  /* belongs to the list around the items */
 	STEP_ITEM,  /* to an item */
 	STEP_LAST,  /* is an item's last one */
@@ -82,7 +107,7 @@ enum step {
 	STEP_CLOSE, /* the same, and the items */
 };
 
-static enum step open_container(struct splitter *s, char c)
+static enum split_step open_container(struct splitter *s, char c)
 {
 	bool items = c == '[' && s->depth == 1 && s->is_items;
 
@@ -93,7 +118,7 @@ static enum step open_container(struct splitter *s, char c)
 	return STEP_REST;
 }
 
-static enum step close_container(struct splitter *s)
+static enum split_step close_container(struct splitter *s)
 {
 	if (s->depth)
 		s->depth--;
@@ -107,7 +132,7 @@ static enum step close_container(struct splitter *s)
 	return STEP_REST;
 }
 
-static enum step in_string(struct splitter *s, char c)
+static enum split_step in_string(struct splitter *s, char c)
 {
 	if (s->escaped)
 		s->escaped = false;
@@ -118,7 +143,7 @@ static enum step in_string(struct splitter *s, char c)
 	return s->in_items ? STEP_ITEM : STEP_REST;
 }
 
-static enum step step(struct splitter *s, char c)
+static enum split_step step_char(struct splitter *s, char c)
 {
 	if (s->in_string)
 		return in_string(s, c);
@@ -161,26 +186,26 @@ static size_t plain(const char *p, size_t n)
 	return i;
 }
 
-enum split split_list(struct splitter *s, struct str piece, split_fn part, void *cookie)
+enum split split_list(struct splitter *s, struct str piece, const struct split_to *to)
 {
 	size_t from = 0; /* of the item in this piece */
 	enum split got;
 
 	for (size_t i = 0; i < piece.n; i++) {
-		enum step what;
+		enum split_step what;
 
 		if (s->in_string && s->in_item && !s->escaped)
 			i += plain(piece.p + i, piece.n - i);
 		if (i == piece.n)
 			break;
-		what = step(s, piece.p[i]);
+		what = step_char(s, piece.p[i]);
 		if (what == STEP_ITEM || what == STEP_LAST) {
 			if (!s->in_item)
 				from = i;
 			s->in_item = true;
 		}
 		if (s->in_item && what != STEP_ITEM) {
-			got = hand_on(s, str_sub(piece, from, i + (what == STEP_LAST) - from), part, cookie);
+			got = hand_on(s, str_sub(piece, from, i + (what == STEP_LAST) - from), false, to);
 			if (got != SPLIT_MORE)
 				return got;
 			s->in_item = false;
@@ -190,5 +215,5 @@ enum split split_list(struct splitter *s, struct str piece, split_fn part, void 
 	}
 	if (s->rest.overflow)
 		return SPLIT_TOO_LONG;
-	return s->in_item ? hold(s, str_sub(piece, from, piece.n)) : SPLIT_MORE;
+	return s->in_item ? hold(s, str_sub(piece, from, piece.n), false) : SPLIT_MORE;
 }

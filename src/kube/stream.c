@@ -1,4 +1,5 @@
 /* Answers that come in pieces, for as long as somebody reads them: logs, and watches that are not the operator's. */
+#include "base/list.h"
 #include "base/json.h"
 #include "cluster/decode.h"
 #include "kube/internal.h"
@@ -15,12 +16,7 @@ struct kube_stream {
 
 static void stream_free(struct kube_stream *s)
 {
-	if (s->prev)
-		s->prev->next = s->next;
-	else
-		s->kube->streams = s->next;
-	if (s->next)
-		s->next->prev = s->prev;
+	list_drop(&s->kube->streams, s);
 	free(s->path);
 	free(s);
 }
@@ -108,10 +104,7 @@ struct kube_stream *kube_stream_open(struct kube *k, const struct kube_stream_sp
 	s->spec = *spec;
 	s->path = xstrndup(spec->path.p, spec->path.n);
 	s->began = loop_now(k->loop);
-	s->next = k->streams;
-	if (s->next)
-		s->next->prev = s;
-	k->streams = s;
+	list_push(&k->streams, s);
 	return stream_send(s) ? s : NULL;
 }
 

@@ -52,6 +52,13 @@ static inline void on_back(void *cookie)
 	buf_put(&((struct bench *)cookie)->log, STR("back "));
 }
 
+static inline void on_skipped(void *cookie, const struct skipped *s)
+{
+	buf_printf(&((struct bench *)cookie)->log, "%s%.*s/%.*s,%.*s,%.*s,%.*s,%.*s%s ", s->gone ? "-?" : "?",
+	           STR_F(s->meta.ns), STR_F(s->meta.name), STR_F(s->meta.uid), STR_F(s->meta.rv), STR_F(s->job_uid),
+	           STR_F(s->meta.owner_uid), s->large ? "" : "!");
+}
+
 static inline struct bench *bench_new(uint64_t seed)
 {
 	static const struct watch_config config = {
@@ -61,7 +68,7 @@ static inline struct bench *bench_new(uint64_t seed)
 		.line_max = 1000,
 	};
 	struct bench *b = xcalloc(1, sizeof(*b));
-	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, on_back, b };
+	struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, on_back, on_skipped, b };
 
 	b->log = (struct buf)BUF_INIT(1 << 20);
 	b->w = watch_new(&config, &ev, rng_seed(seed));

@@ -24,7 +24,7 @@ enum {
 };
 
 /* What the stream itself has said. */
-enum verdict {
+enum stream_verdict {
 	STREAM_WELL,
 	STREAM_EXPIRED, /* the version that the watch began with is not there: too old, or of a future */
 	STREAM_REFUSED, /* an ERROR event of another kind */
@@ -42,7 +42,7 @@ struct watch {
 	bool busy;             /* a wish has not been answered yet */
 	bool in_list;          /* `sync` was told, `synced` was not */
 	bool heard;            /* this watch has said something */
-	enum verdict verdict;
+	enum stream_verdict verdict;
 	struct splitter split;
 	struct buf version; /* to watch from */
 	struct buf token;   /* of the next page; empty: the first one */
@@ -189,13 +189,59 @@ static bool broken(struct watch *w, const char *why)
 	return false;
 }
 
+static bool is_known(const struct skim *s)
+{
+	return skim_get(s, SKIM_NAME).n && skim_get(s, SKIM_UID).n;
+}
+
+static void skip(struct watch *w, const struct skim *s, bool gone, bool large)
+{
+	struct skipped what = { .gone = gone, .large = large };
+
+	if (is_known(s)) {
+		what.meta = (struct meta){ .ns = skim_get(s, SKIM_NAMESPACE),
+			                   .name = skim_get(s, SKIM_NAME),
+			                   .uid = skim_get(s, SKIM_UID),
+			                   .rv = skim_get(s, SKIM_VERSION),
+			                   .owner_uid = skim_get(s, SKIM_OWNER) };
+		what.job_uid = skim_get(s, SKIM_JOB);
+	}
+	if (w->ev.skipped)
+		w->ev.skipped(w->ev.cookie, &what);
+}
+
+static bool skip_item(void *cookie, const struct skim *s)
+{
+	skip(cookie, s, false, true);
+	return true;
+}
+
+/* A text that is no object: whose it is may stand in it all the same. */
+static struct skim skim_text(struct str text, bool event)
+{
+	struct skim s = skim_make(event);
+
+	skim_read(&s, text);
+	return s;
+}
+
+static bool odd_item(struct watch *w, struct str text)
+{
+	struct skim s = skim_text(text, false);
+
+	if (!is_known(&s))
+		return broken(w, "an item of the list is no object");
+	skip(w, &s, false, false);
+	return true;
+}
+
 static bool take_item(void *cookie, struct str text)
 {
 	struct watch *w = cookie;
 	CLEANUP(json_docp) yyjson_doc *doc = yyjson_read(text.p, text.n, 0);
 
 	if (!yyjson_is_obj(yyjson_doc_get_root(doc)))
-		return broken(w, "an item of the list is no object");
+		return odd_item(w, text);
 	w->ev.object(w->ev.cookie, yyjson_doc_get_root(doc));
 	return true;
 }
@@ -268,10 +314,8 @@ static void page_done(struct watch *w)
 
 /* Watches. */
 
-static void go_on_from(struct watch *w, yyjson_val *object)
+static void go_on_from(struct watch *w, struct str version)
 {
-	struct str version = json_str(json_at(object, "metadata", "resourceVersion", NULL));
-
 	if (str_empty(version) || version.n > VERSION_MAX)
 		return;
 	buf_clear(&w->version);
@@ -308,6 +352,39 @@ static bool take_error(struct watch *w, yyjson_val *status)
 	return false;
 }
 
+static void hear(struct watch *w)
+{
+	w->heard = true;
+	w->silent = 0;
+}
+
+/* Of an object that nobody can name anything may have become: a list must tell. */
+static bool skip_event(struct watch *w, const struct skim *s, bool large)
+{
+	struct str type = skim_get(s, SKIM_TYPE);
+	bool gone = str_eqc(type, "DELETED");
+
+	if (!is_known(s) || !(gone || str_eqc(type, "ADDED") || str_eqc(type, "MODIFIED")))
+		return broken(w, large ? "an event of the watch is larger than we take"
+		                       : "a line of the watch is no event");
+	hear(w);
+	skip(w, s, gone, large);
+	go_on_from(w, skim_get(s, SKIM_VERSION));
+	return true;
+}
+
+static bool skip_line(void *cookie, const struct skim *s)
+{
+	return skip_event(cookie, s, true);
+}
+
+static bool odd_line(struct watch *w, struct str text)
+{
+	struct skim s = skim_text(text, true);
+
+	return skip_event(w, &s, false);
+}
+
 static bool take_line(void *cookie, struct str text)
 {
 	struct watch *w = cookie;
@@ -316,9 +393,8 @@ static bool take_line(void *cookie, struct str text)
 	struct str type = json_str(json_get(root, "type"));
 
 	if (!yyjson_is_obj(object))
-		return broken(w, "a line of the watch is no event");
-	w->heard = true;
-	w->silent = 0;
+		return odd_line(w, text);
+	hear(w);
 	if (str_eqc(type, "ERROR"))
 		return take_error(w, object);
 	if (str_eqc(type, "ADDED") || str_eqc(type, "MODIFIED"))
@@ -327,21 +403,22 @@ static bool take_line(void *cookie, struct str text)
 		w->ev.gone(w->ev.cookie, object);
 	else if (!str_eqc(type, "BOOKMARK"))
 		return broken(w, "an event of the watch is of no type that we know");
-	go_on_from(w, object);
+	go_on_from(w, json_str(json_at(object, "metadata", "resourceVersion", NULL)));
 	return true;
 }
 
 bool watch_data(struct watch *w, struct str piece)
 {
+	struct split_to items = { take_item, skip_item, w }, lines = { take_line, skip_line, w };
 	enum split got;
 
 	if (!w->busy || w->verdict != STREAM_WELL || (w->state != WATCH_LISTING && w->state != WATCH_WATCHING))
 		return false;
 	if (w->state == WATCH_LISTING) {
 		begin_list(w);
-		got = split_list(&w->split, piece, take_item, w);
+		got = split_list(&w->split, piece, &items);
 	} else {
-		got = split_lines(&w->split, piece, take_line, w);
+		got = split_lines(&w->split, piece, &lines);
 	}
 	if (got == SPLIT_TOO_LONG)
 		broken(w, "an object is larger than we take");
@@ -351,7 +428,7 @@ bool watch_data(struct watch *w, struct str piece)
 /* Ends. */
 
 /* *FUTURE: the version that was asked for has not come yet. May be NULL. */
-static void say(const struct watch *w, const struct watch_end *end, msec *retry_after, bool *future)
+static void report_end(const struct watch *w, const struct watch_end *end, msec *retry_after, bool *future)
 {
 	CLEANUP(json_docp) yyjson_doc *doc = end->body.n ? yyjson_read(end->body.p, end->body.n, 0) : NULL;
 	struct outcome o = { .message = end->body, .retry_after = end->retry_after };
@@ -378,7 +455,7 @@ static void list_ended(struct watch *w, const struct watch_end *end)
 	} else if (is_success(end)) {
 		page_done(w);
 	} else {
-		say(w, end, &retry_after, NULL);
+		report_end(w, end, &retry_after, NULL);
 		if (w->token.n && (end->status == 410 || end->status == 400)) {
 			/* The token has expired. The server offers one that goes on with later objects: what is missing
 			   in such a list is not gone. Fewer pages take less time. */
@@ -450,7 +527,7 @@ static void watching_ended(struct watch *w, const struct watch_end *end)
 		list_anew(w, end->retry_after);
 		return;
 	}
-	say(w, end, &retry_after, &future);
+	report_end(w, end, &retry_after, &future);
 	if (may_go_on(end->status) && !future)
 		watch_again(w, end->status != 0, retry_after);
 	else

@@ -33,6 +33,9 @@ struct watch_events {
 	/* The list that is about to be `synced` shows an earlier moment than what was told before: an older state of
 	   the cluster was put back. May be NULL. */
 	void (*back)(void *cookie);
+	/* Instead of `object` or `gone`: it is too large, or no JSON, and was not read. In a list its name may be
+	   missing, too; then nothing that is not in the list is known to be gone. May be NULL. */
+	void (*skipped)(void *cookie, const struct skipped *s);
 	void *cookie;
 };
 
@@ -40,7 +43,7 @@ struct watch_config { /* copied */
 	struct kube_resource resource;
 	struct str ns, label_selector, field_selector;
 	int page;        /* 500; more after a list whose token expired before its end */
-	size_t line_max; /* of one event or item; with a longer one it lists anew */
+	size_t line_max; /* of one event or item; a longer one is skipped */
 };
 
 struct watch *watch_new(const struct watch_config *c, const struct watch_events *ev, struct rng rng);

@@ -1,4 +1,5 @@
 #include "kube/testing.h"
+#include "object/labels.h"
 
 static void test_path(void **state)
 {
@@ -380,13 +381,88 @@ static void test_versions_that_are_no_numbers(void **state)
 	expect_log(b, "sync synced ");
 }
 
-static void test_long_line(void **state)
+#define BLANKS "                                                                                                    "
+/* Longer than the bench takes. */
+#define PAD "\"x\":\"" BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS BLANKS "\""
+#define LARGE(name, version)                                                                                           \
+	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"" version        \
+	"\",\"labels\":{\"" LABEL_UID "\":\"j\"},\"ownerReferences\":[{\"uid\":\"o\"}]}," PAD "}"
+#define NAMELESS "{\"metadata\":{\"uid\":\"u\"}," PAD "}"
+#define LARGE_EVENT(type, name, version) "{\"type\":\"" type "\",\"object\":" LARGE(name, version) "}\n"
+
+/* An item that is too large does not stop the others: neither those of its page nor of the next. */
+static void test_large_items(void **state)
+{
+	struct bench *b = *state;
+
+	expect_list(b, "2");
+	page(b, PAGE("10", "t", OBJ("a", "3") "," LARGE("big", "4")));
+	expect_log(b, "sync +a ?n/big,u,4,j,o ");
+	expect_list(b, "2&continue=t");
+	page(b, PAGE("10", "", LARGE("big2", "5") "," LARGE("big3", "6") "," OBJ("b", "7") "," NAMELESS));
+	expect_log(b, "?n/big2,u,5,j,o ?n/big3,u,6,j,o +b ?/,,,, synced ");
+	expect_watch(b, "10");
+}
+
+/* Nor an event, and the watch goes on from after it. */
+static void test_large_events(void **state)
+{
+	struct bench *b = *state;
+
+	to_watch(b);
+	assert_true(data(b, LARGE_EVENT("ADDED", "big", "11") EVENT("ADDED", "b", "12")));
+	assert_true(data(b, LARGE_EVENT("MODIFIED", "big", "13") LARGE_EVENT("DELETED", "big", "14")));
+	expect_log(b, "?n/big,u,11,j,o +b ?n/big,u,13,j,o -?n/big,u,14,j,o ");
+	ended(b, 200, "", MINUTES(6));
+	expect_watch(b, "14");
+}
+
+/* Of one that nobody can name anything may have become. */
+static void test_large_events_without_a_name(void **state)
+{
+	static const char *const lines[] = {
+		"{\"type\":\"ADDED\",\"object\":" NAMELESS "}\n",
+		LARGE_EVENT("BOOKMARK", "big", "11"),
+		LARGE_EVENT("ERROR", "big", "11"),
+		"{\"object\":" LARGE("big", "11") "}\n",
+		BLANKS PAD "\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		struct bench *b = bench_new(1);
+
+		to_watch(b);
+		assert_false(data(b, lines[i]));
+		ended(b, 200, "", MINUTES(6));
+		expect_log(b, "0(an event of the watch is larger than we take) ");
+		expect_sleep(b);
+		expect_list(b, "2");
+		teardown((void **)&b);
+	}
+}
+
+/* What is no JSON but says whose it is. */
+static void test_odd_objects(void **state)
+{
+	struct bench *b = *state;
+
+	expect_list(b, "2");
+	page(b, PAGE("10", "", "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"x\":1e999}," OBJ("b", "3")));
+	expect_log(b, "sync ?/a,u,,,! +b synced ");
+	expect_watch(b, "10");
+	assert_true(
+		data(b, "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"x\":+}}\n"));
+	expect_log(b, "-?/a,u,,,! ");
+}
+
+static void test_line_without_end(void **state)
 {
 	struct bench *b = *state;
 	bool more = true;
 
 	to_watch(b);
-	for (int i = 0; more && i < 200; i++)
+	for (int i = 0; more && i < 2000; i++)
 		more = data(b, "0123456789");
 	assert_false(more);
 	ended(b, 200, "", MINUTES(1));
@@ -435,7 +511,11 @@ int main(void)
 		TEST(test_later_page_fails),
 		TEST(test_token_expires),
 		TEST(test_token_stands_still),
-		TEST(test_long_line),
+		TEST(test_large_items),
+		TEST(test_large_events),
+		cmocka_unit_test(test_large_events_without_a_name),
+		TEST(test_odd_objects),
+		TEST(test_line_without_end),
 		TEST(test_deep_object),
 		TEST(test_silent_watch),
 		TEST(test_versions_that_are_no_numbers),

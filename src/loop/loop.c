@@ -1,3 +1,4 @@
+#include "base/list.h"
 #include "loop/internal.h"
 
 #include <signal.h>
@@ -9,6 +10,8 @@ struct loop_timer {
 	struct loop *loop;
 	loop_timer_fn fn;
 	void *cookie;
+	bool waits; /* in the loop's list `later` */
+	struct loop_timer *next, *prev;
 };
 
 struct loop_fd {
@@ -33,6 +36,9 @@ struct loop *loop_new(void)
 
 	if (rc)
 		BUG("no event loop: %s", uv_strerror(rc));
+	ASSERT(uv_idle_init(&l->uv, &l->busy) == 0);
+	ASSERT(uv_check_init(&l->uv, &l->polled) == 0);
+	l->polled.data = l;
 	signal(SIGPIPE, SIG_IGN);
 	return l;
 }
@@ -43,6 +49,8 @@ void loop_free(struct loop *l)
 		return;
 	if (l->open)
 		BUG("%zu things are still open on the loop", l->open);
+	uv_close((uv_handle_t *)&l->busy, NULL);
+	uv_close((uv_handle_t *)&l->polled, NULL);
 	/* What was freed is closed in the loop's next round; a killed process is waited for. */
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 	ASSERT(uv_loop_close(&l->uv) == 0);
@@ -87,11 +95,67 @@ static void close_handle(struct loop *l, void *handle)
 	uv_close(uv, free_handle);
 }
 
-static void on_timer(uv_timer_t *uv)
+static void on_uv_timer(uv_timer_t *uv)
 {
 	struct loop_timer *t = (struct loop_timer *)uv;
+	struct loop *l = t->loop;
 
+	l->firing = true;
 	t->fn(t->cookie);
+	l->firing = false;
+}
+
+/* --- timers for the next round ---
+   libuv fires timers until none is due. One that sets itself to 0 again and again would be due for ever, and no
+   descriptor and no signal would have its turn. So what a timer's callback sets to 0 waits until the loop has looked
+   for events. */
+
+static void on_busy(uv_idle_t *uv)
+{
+	(void)uv;
+}
+
+static void take_out(struct loop_timer *t)
+{
+	struct loop *l = t->loop;
+
+	if (!t->waits)
+		return;
+	list_drop(&l->later, t);
+	t->next = t->prev = NULL;
+	t->waits = false;
+	if (!l->later) {
+		uv_idle_stop(&l->busy);
+		uv_check_stop(&l->polled);
+	}
+}
+
+static void on_polled(uv_check_t *uv)
+{
+	struct loop *l = uv->data;
+
+	while (l->later) {
+		struct loop_timer *t = l->later;
+
+		take_out(t);
+		ASSERT(uv_timer_start(&t->uv, on_uv_timer, 0, 0) == 0);
+	}
+}
+
+/* At the end: equal times fire in the order in which they were set. */
+static void set_later(struct loop_timer *t)
+{
+	struct loop *l = t->loop;
+	struct loop_timer **at = &l->later;
+
+	ASSERT(uv_idle_start(&l->busy, on_busy) == 0);
+	ASSERT(uv_check_start(&l->polled, on_polled) == 0);
+	uv_timer_stop(&t->uv);
+	t->prev = NULL;
+	for (; *at; at = &(*at)->next)
+		t->prev = *at;
+	*at = t;
+	t->waits = true;
 }
 
 struct loop_timer *loop_timer_new(struct loop *l, loop_timer_fn fn, void *cookie)
@@ -108,20 +172,28 @@ struct loop_timer *loop_timer_new(struct loop *l, loop_timer_fn fn, void *cookie
 
 void loop_timer_set(struct loop_timer *t, msec delay)
 {
+	take_out(t);
+	if (delay <= 0 && t->loop->firing) {
+		set_later(t);
+		return;
+	}
 	/* libuv counts from the time when this round began, and in whole milliseconds. */
 	uv_update_time(&t->loop->uv);
-	ASSERT(uv_timer_start(&t->uv, on_timer, delay > 0 ? (uint64_t)delay + 1 : 0, 0) == 0);
+	ASSERT(uv_timer_start(&t->uv, on_uv_timer, delay > 0 ? (uint64_t)delay + 1 : 0, 0) == 0);
 }
 
 void loop_timer_stop(struct loop_timer *t)
 {
+	take_out(t);
 	uv_timer_stop(&t->uv);
 }
 
 void loop_timer_free(struct loop_timer *t)
 {
-	if (t)
-		close_handle(t->loop, t);
+	if (!t)
+		return;
+	take_out(t);
+	close_handle(t->loop, t);
 }
 
 static int poll_events(int events)
@@ -175,7 +247,7 @@ void loop_fd_free(struct loop_fd *f)
 		close_handle(f->loop, f);
 }
 
-static void on_signal(uv_signal_t *uv, int signum)
+static void on_uv_signal(uv_signal_t *uv, int signum)
 {
 	struct loop_signal *s = (struct loop_signal *)uv;
 
@@ -187,7 +259,7 @@ struct loop_signal *loop_signal_new(struct loop *l, int signum, loop_signal_fn f
 	struct loop_signal *s = xcalloc(1, sizeof(*s));
 
 	ASSERT(uv_signal_init(&l->uv, &s->uv) == 0);
-	ASSERT(uv_signal_start(&s->uv, on_signal, signum) == 0);
+	ASSERT(uv_signal_start(&s->uv, on_uv_signal, signum) == 0);
 	s->loop = l;
 	s->fn = fn;
 	s->cookie = cookie;

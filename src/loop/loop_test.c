@@ -277,12 +277,97 @@ static void test_signals(void **state)
 	raise(SIGPIPE);
 }
 
+/* A timer that is never done, and one that it sets: signals and descriptors have their turn all the same. */
+struct tireless {
+	struct loop_timer *t, *other;
+	struct loop_signal *s;
+	int rounds;
+	bool heard;
+};
+
+static void go_on(void *cookie)
+{
+	struct tireless *t = cookie;
+
+	if (t->rounds++ == 0)
+		raise(SIGTERM);
+	/* So that a test that fails ends. */
+	if (t->rounds > 1000)
+		return;
+	loop_timer_set(t->other, 0);
+	loop_timer_set(t->t, 0);
+}
+
+static void go_along(void *cookie)
+{
+	(void)cookie;
+}
+
+static void on_heard(void *cookie, int signum)
+{
+	struct tireless *t = cookie;
+
+	(void)signum;
+	t->heard = true;
+	loop_timer_stop(t->other);
+	loop_timer_stop(t->t);
+	loop_signal_free(t->s);
+}
+
+static void test_timer_without_end_starves_nobody(void **state)
+{
+	struct tireless t = { 0 };
+
+	(void)state;
+	t.t = loop_timer_new(loop, go_on, &t);
+	t.other = loop_timer_new(loop, go_along, &t);
+	t.s = loop_signal_new(loop, SIGTERM, on_heard, &t);
+	loop_timer_set(t.t, 0);
+	loop_run(loop);
+	assert_true(t.heard);
+	assert_in_range(t.rounds, 1, 100);
+	loop_timer_free(t.t);
+	loop_timer_free(t.other);
+}
+
+/* What waits for the next round can be stopped, moved and freed like any other. */
+static void set_and_change(void *cookie)
+{
+	struct entry *e = cookie;
+
+	for (size_t i = 0; i < 4; i++)
+		loop_timer_set(e[i].t, 0);
+	loop_timer_stop(e[0].t);
+	loop_timer_set(e[1].t, 5);
+	loop_timer_free(e[2].t);
+}
+
+static void test_next_round_can_be_changed(void **state)
+{
+	struct entry e[4] = { { .letter = 's' }, { .letter = 'm' }, { .letter = 'f' }, { .letter = 'n' } };
+	struct loop_timer *first = loop_timer_new(loop, set_and_change, e);
+
+	(void)state;
+	written = 0;
+	for (size_t i = 0; i < ARRAY_LEN(e); i++)
+		e[i].t = loop_timer_new(loop, note, &e[i]);
+	loop_timer_set(first, 0);
+	loop_run(loop);
+	assert_string_equal(diary, "nm");
+	loop_timer_free(first);
+	loop_timer_free(e[0].t);
+	loop_timer_free(e[1].t);
+	loop_timer_free(e[3].t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_timers_fire_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timers_are_never_early, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timers_move_stop_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timer_without_end_starves_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_next_round_can_be_changed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_descriptor_is_used_again, setup, teardown),

@@ -12,7 +12,7 @@ extern char **environ;
 enum { STREAMS = 2, CHUNK = 16384 };
 
 /* Standard output or standard error on its way to us. */
-struct stream {
+struct process_stream {
 	uv_pipe_t uv;
 	struct loop_process *process;
 	struct buf text;
@@ -21,7 +21,7 @@ struct stream {
 struct loop_process {
 	uv_process_t uv;
 	uv_timer_t timer; /* the time-out, or the news that it could not be started */
-	struct stream streams[STREAMS];
+	struct process_stream streams[STREAMS];
 	struct loop *loop;
 	loop_process_fn fn;
 	void *cookie;
@@ -57,7 +57,7 @@ static void close_all(struct loop_process *p)
 		uv_close((uv_handle_t *)&p->streams[i].uv, on_closed);
 }
 
-static void tell(struct loop_process *p, struct loop_process_result r)
+static void report_result(struct loop_process *p, struct loop_process_result r)
 {
 	if (p->freed || p->told)
 		return;
@@ -76,7 +76,7 @@ static void kill_group(const struct loop_process *p)
 }
 
 /* As much as there is room for; the rest is dropped, so that the program does not wait for us. */
-static void keep(struct stream *s, struct str piece)
+static void keep_piece(struct process_stream *s, struct str piece)
 {
 	size_t room = s->text.max - s->text.n;
 
@@ -96,16 +96,16 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 
 static void on_text(uv_stream_t *uv, ssize_t n, const uv_buf_t *b)
 {
-	struct stream *s = (struct stream *)uv;
+	struct process_stream *s = (struct process_stream *)uv;
 
 	if (n > 0)
-		keep(s, (struct str){ b->base, (size_t)n });
+		keep_piece(s, (struct str){ b->base, (size_t)n });
 	else if (n < 0)
 		uv_read_stop(uv);
 }
 
 /* What the program has written is in the pipe when it has ended, whoever else still holds the other side. */
-static void drain(struct stream *s)
+static void drain(struct process_stream *s)
 {
 	uv_os_fd_t fd;
 	ssize_t n;
@@ -115,7 +115,7 @@ static void drain(struct stream *s)
 	do {
 		n = read(fd, s->process->chunk, CHUNK);
 		if (n > 0)
-			keep(s, (struct str){ s->process->chunk, (size_t)n });
+			keep_piece(s, (struct str){ s->process->chunk, (size_t)n });
 	} while (n > 0 || (n < 0 && errno == EINTR));
 	uv_read_stop((uv_stream_t *)&s->uv);
 }
@@ -127,7 +127,7 @@ static void on_exit_status(uv_process_t *uv, int64_t status, int signum)
 	p->running = false;
 	for (size_t i = 0; i < STREAMS; i++)
 		drain(&p->streams[i]);
-	tell(p, (struct loop_process_result){ .exit_status = signum ? -1 : (int)status });
+	report_result(p, (struct loop_process_result){ .exit_status = signum ? -1 : (int)status });
 	close_all(p);
 }
 
@@ -139,7 +139,8 @@ static void on_timeout(uv_timer_t *uv)
 	for (size_t i = 0; i < STREAMS; i++)
 		uv_read_stop((uv_stream_t *)&p->streams[i].uv);
 	/* A program that even SIGKILL does not end (a dead disk) is waited for behind the scenes. */
-	tell(p, (struct loop_process_result){ .exit_status = -1, .timed_out = !p->problem, .problem = p->problem });
+	report_result(
+		p, (struct loop_process_result){ .exit_status = -1, .timed_out = !p->problem, .problem = p->problem });
 }
 
 /* Is the variable of this entry among the additions? */
@@ -155,7 +156,7 @@ static bool is_set(const char *const *additions, const char *entry)
 }
 
 /* Ours with the additions; the strings are not copied. */
-static char **environment(const char *const *additions)
+static char **env_with(const char *const *additions)
 {
 	size_t n = 0, most = 1;
 	char **env;
@@ -187,7 +188,7 @@ static int spawn(struct loop_process *p, const struct loop_process_spec *spec)
 	options.stdio_count = ARRAY_LEN(stdio);
 	options.file = spec->argv[0];
 	options.args = (char **)spec->argv;
-	options.env = environment(spec->env);
+	options.env = env_with(spec->env);
 	rc = uv_spawn(&p->loop->uv, &p->uv, &options);
 	free(options.env);
 	return rc;

@@ -94,8 +94,8 @@ static void test_output(void **state)
 
 static void test_environment(void **state)
 {
-	static const char *const argv[] = { "sh", "-c", "echo $LOOP_KEPT $LOOP_SET $LOOP_NEW; env | grep -c ^LOOP_SET=",
-		                            NULL };
+	static const char *const argv[] = { "sh", "-c",
+		                            "echo $LOOP_KEPT $LOOP_SET $LOOP_NEW; env | grep -c ^LOOP_SET=", NULL };
 	static const char *const env[] = { "LOOP_SET=theirs", "LOOP_NEW=a=b", NULL };
 
 	(void)state;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 enum {
-	SETTLE_MS = 50, /* changes come in flocks */
+	SETTLE_MS = 50,  /* changes come in flocks */
 	RETRY_MS = 1000, /* looks whether a parent that vanished is back */
 	HANDLES = 3,
 };
@@ -21,14 +21,14 @@ struct loop_watch {
 	bool freed, lost;
 };
 
-static void on_timer(uv_timer_t *uv);
+static void on_settle_timer(uv_timer_t *uv);
 
 static void settle(struct loop_watch *w)
 {
 	if (w->freed || (uv_is_active((uv_handle_t *)&w->timer) && !w->lost))
 		return;
 	w->lost = false;
-	uv_timer_start(&w->timer, on_timer, SETTLE_MS, 0);
+	uv_timer_start(&w->timer, on_settle_timer, SETTLE_MS, 0);
 }
 
 static void on_inside(uv_fs_event_t *uv, const char *name, int events, int status)
@@ -68,14 +68,14 @@ static int arm(struct loop_watch *w)
 	return rc == UV_ENOENT || rc == UV_ENOTDIR ? 0 : rc;
 }
 
-static void on_timer(uv_timer_t *uv)
+static void on_settle_timer(uv_timer_t *uv)
 {
 	struct loop_watch *w = uv->data;
 	bool was_lost = w->lost;
 
 	w->lost = arm(w) != 0;
 	if (w->lost)
-		uv_timer_start(&w->timer, on_timer, RETRY_MS, 0);
+		uv_timer_start(&w->timer, on_settle_timer, RETRY_MS, 0);
 	/* Armed first: what changes while FN looks is told again. */
 	if (!was_lost || !w->lost)
 		w->fn(w->cookie);

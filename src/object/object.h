@@ -4,9 +4,10 @@
 #define OBJECT_OBJECT_H
 
 #include "base/clock.h"
-#include "base/needs.h"
 #include "base/str.h"
 #include "object/labels.h"
+#include "object/needs.h"
+#include "object/tolerations.h"
 
 struct meta {
 	struct str ns, name, uid;
@@ -25,6 +26,7 @@ struct container {
 	enum container_state state;
 	bool init;
 	int32_t exit_code; /* TERMINATED */
+	msec started;      /* RUNNING, TERMINATED; by the node's clock, as all times of a container */
 	msec finished;     /* TERMINATED */
 	struct str reason; /* of the state: OOMKilled, ImagePullBackOff … */
 	struct str message;
@@ -38,14 +40,21 @@ struct pod {
 	int32_t index;            /* from our label; -1: missing or not a number */
 	int64_t generation;       /* from our label */
 	enum pod_phase phase;
-	struct str node;    /* spec.nodeName; empty: not scheduled yet */
-	struct str reason;  /* status.reason: Evicted, DeadlineExceeded … */
-	struct str message; /* status.message, or why it cannot be scheduled */
-	struct str address; /* where people reach it, if whoever runs it says so by annotation */
-	msec started;       /* status.startTime */
-	bool ready;         /* condition Ready */
-	bool disrupted;     /* condition DisruptionTarget is True */
-	bool gone;          /* its DELETED event was seen; this is its last state */
+	struct str node;      /* spec.nodeName; empty: not scheduled yet */
+	struct str reason;    /* status.reason: Evicted, DeadlineExceeded … */
+	struct str message;   /* status.message, or why it cannot be scheduled */
+	struct str address;   /* where people reach it, if whoever runs it says so by annotation */
+	msec started;         /* status.startTime */
+	bool ready;           /* condition Ready */
+	bool disrupted;       /* condition DisruptionTarget is True */
+	struct str disrupter; /* … and its reason: EvictionByEvictionAPI, DeletionByTaintManager … */
+	bool restarts_itself; /* the kubelet restarts containers of it by rules of their own: only the phase tells its
+	                         end */
+	struct tolerations tolerations; /* as stored: the API server adds its own */
+	/* What was seen of its end while nobody had asked for its deletion; kept by the operator's cache. */
+	bool ended;      /* the phase was final */
+	msec ended_seen; /* the latest `finished` of its containers; 0: none */
+	bool gone;       /* its DELETED event was seen; this is its last state */
 	const struct container *containers;
 	size_t n_containers;
 };
@@ -71,7 +80,8 @@ struct group {
 struct node {
 	struct str name;
 	bool ready;          /* condition Ready is True */
-	msec since;          /* its lastTransitionTime */
+	bool unreachable;    /* … is Unknown: the kubelet is not heard of */
+	msec since;          /* not ready since then, by our own clock; kept by the operator's cache */
 	bool out_of_service; /* taint node.kubernetes.io/out-of-service */
 	bool gone;           /* a GET said 404 */
 };

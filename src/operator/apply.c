@@ -4,17 +4,19 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-/* Fields of the record that a later version wrote stay; entries of its maps (roles by name, indexes,
-   causes) are ours to remove. */
+/* Fields of the record that a later version wrote stay, and so do causes and conditions that only it knows; entries of
+   its other maps (roles by name, what is known by index) are ours to remove. */
 static bool keep_unknown(struct str path)
 {
-	struct str roles = STR("dlOperator.roles.");
+	struct str roles = STR("dlOperator.roles."), causes = STR(".restarts");
 
-	if (str_eq(path, STR("dlOperator")))
+	if (str_eq(path, STR("dlOperator")) || str_eq(path, STR("dlOperator.conditions")))
 		return true;
 	if (!str_has_prefix(path, roles))
 		return false;
 	path = str_sub(path, roles.n, path.n);
+	if (str_has_suffix(path, causes))
+		path = str_sub(path, 0, path.n - causes.n);
 	return !path.n || !memchr(path.p, '.', path.n);
 }
 
@@ -28,21 +30,36 @@ static yyjson_mut_val *bare_status(yyjson_val *before, const struct record *r, y
 	return status;
 }
 
-static yyjson_mut_val *status_patch(struct cached_job *job, const struct record *r, yyjson_mut_doc *doc)
+/* The kind's own words; NULL where there are none: the server does not take them, its code fails, or the job has ended
+   in a way that only a later version knows. */
+static yyjson_mut_val *whole_status(struct cached_job *job, const struct record *r, yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *status;
+	struct err e = ERR_INIT;
+
+	if (!job->parsed || job->status_form != STATUS_WHOLE || r->outcome == PHASE_OTHER)
+		return NULL;
+	status = kind_status(job->parsed, r, doc, &e);
+	if (!status)
+		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "status: %s", err_msg(&e));
+	err_release(&e);
+	return status;
+}
+
+static yyjson_mut_val *status_patch(struct op *op, struct cached_job *job, const struct record *r, yyjson_mut_doc *doc)
 {
 	yyjson_val *before = json_get(yyjson_doc_get_root(job->doc), "status");
-	yyjson_mut_val *status = NULL, *patch;
-	struct err e = ERR_INIT;
+	yyjson_mut_val *status = whole_status(job, r, doc), *patch;
+	struct record *shorter;
 	yyjson_doc *after;
 
-	if (job->parsed)
-		status = kind_status(job->parsed, r, doc, &e);
-	if (!status) {
-		if (job->parsed)
-			log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "status: %s", err_msg(&e));
-		status = bare_status(before, r, doc);
+	if (job->status_form == STATUS_SHORT) {
+		shorter = record_copy(r, &op->arena);
+		record_shorten(shorter);
+		r = shorter;
 	}
-	err_release(&e);
+	if (!status)
+		status = bare_status(before, r, doc);
 	after = yyjson_mut_val_imut_copy(status, NULL);
 	ASSERT(after);
 	patch = json_merge_diff(doc, before, yyjson_doc_get_root(after), keep_unknown);
@@ -50,16 +67,11 @@ static yyjson_mut_val *status_patch(struct cached_job *job, const struct record 
 	return patch;
 }
 
-static bool write_status(struct op *op, struct cached_job *job, const struct record *r)
+/* Builds the body. False: there is nothing to write. */
+static bool build_status(struct op *op, struct cached_job *job, const struct record *r)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
-	yyjson_mut_val *patch = status_patch(job, r, doc), *body, *meta;
-	struct pending p = { .purpose = FOR_STATUS,
-		             .job = job,
-		             .resource = RES_JOB,
-		             .ns = job->meta.ns,
-		             .name = job->meta.name,
-		             .uid = job->meta.uid };
+	yyjson_mut_val *patch = status_patch(op, job, r, doc), *body, *meta;
 
 	if (!patch)
 		return false;
@@ -69,6 +81,26 @@ static bool write_status(struct op *op, struct cached_job *job, const struct rec
 	yyjson_mut_obj_add_val(doc, body, "status", patch);
 	buf_clear(&op->body);
 	json_write(body, &op->body);
+	return true;
+}
+
+static bool write_status(struct op *op, struct cached_job *job, const struct record *r)
+{
+	struct pending p = { .purpose = FOR_STATUS,
+		             .job = job,
+		             .resource = RES_JOB,
+		             .ns = job->meta.ns,
+		             .name = job->meta.name,
+		             .uid = job->meta.uid };
+
+	if (op->now >= job->status_whole)
+		job->status_form = STATUS_WHOLE;
+	if (!build_status(op, job, r))
+		return false;
+	while (op->body.overflow && job->status_form < STATUS_SHORT) {
+		outcome_status_refused(op, job, STR("it is too large to be sent"));
+		build_status(op, job, r);
+	}
 	if (op->body.overflow) {
 		log_error(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is too large to be written");
 		return false;
@@ -140,13 +172,13 @@ static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 
 	for (size_t i = 0; i < plan->n_actions; i++)
 		stage = MIN(stage, plan->actions[i].type);
-	if (stage == ACT_COUNT || (stage == ACT_DELETE_JOB && job->delete_sent))
+	if (stage == ACT_COUNT || (stage == ACT_DELETE_JOB && job->delete_sent) || !send_may(op, job))
 		return false;
 	if (is_create(stage))
 		return creates_begin(op, job, plan, stage);
 	if (stage == ACT_CREATE_GROUP || stage == ACT_PATCH_GROUP)
 		return groups_write(op, job, first_of(plan, stage));
-	for (size_t i = 0; i < plan->n_actions && sent < op->config.requests_max; i++) {
+	for (size_t i = 0; i < plan->n_actions && send_may(op, job); i++) {
 		if (plan->actions[i].type != stage)
 			continue;
 		carry_out(op, job, &plan->actions[i]);
@@ -155,7 +187,7 @@ static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 	return sent > 0;
 }
 
-bool apply(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
+bool apply_plan(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
 {
 	bool sent = false;
 

@@ -1,45 +1,102 @@
 /* Before something is taken for gone it is read by name: when a list or a watch denies it without having
-   shown its end, and when the record knows of a pod that the cache never saw. */
+   shown its end, and when the record knows of a pod that the cache never saw.
+
+   That can be thousands at once. They are asked for in pages, as many as there is room for; when a page is answered the
+   job goes to the end of the queue, and other jobs have their turn. */
 #include "operator/internal.h"
 #include "operator/send.h"
 
+static void ask_child(struct op *op, struct cached_job *job, const struct cached_child *ch)
+{
+	const struct meta *m = cached_child_meta(ch);
+	struct replica_labels replica = cached_child_replica(ch);
+
+	send_get_child(op, &(struct pending){ .job = job,
+	                                      .resource = ch->resource,
+	                                      .ns = m->ns,
+	                                      .name = m->name,
+	                                      .uid = m->uid,
+	                                      .role = replica.role,
+	                                      .index = replica.index,
+	                                      .generation = ch->resource == RES_POD ? ch->pod->generation : 0 });
+}
+
 bool ask_doubted(struct op *op, struct cached_job *job, const struct children *ch)
 {
-	bool asked = false;
+	bool asked = job->versions.unsure;
 
-	if (job->versions.unsure) {
+	if (asked)
 		send_get_job(op, job);
-		asked = true;
-	}
-	for (const struct cached_pod *p = ch ? ch->pods : NULL; p; p = p->next) {
-		const struct pod *pod = p->pod;
-		struct pending ask = { .job = job, .resource = RES_POD, .role = pod->role, .index = pod->index };
-
-		if (!p->versions.unsure)
-			continue;
-		ask.ns = pod->meta.ns;
-		ask.name = pod->meta.name;
-		ask.uid = pod->meta.uid;
-		ask.generation = pod->generation;
-		send_get_child(op, &ask);
-		asked = true;
-	}
-	for (const struct cached_child *s = ch ? ch->others : NULL; s; s = s->next) {
-		const struct meta *m = cached_child_meta(s);
-		struct pending ask = {
-			.job = job, .resource = s->resource, .ns = m->ns, .name = m->name, .uid = m->uid
-		};
-
-		if (!s->versions.unsure)
-			continue;
-		if (s->resource == RES_SERVICE) {
-			ask.role = s->service->role;
-			ask.index = s->service->index;
+	for (int r = 0; r < RES_COUNT; r++)
+		for (const struct cached_child *c = ch ? ch->first[r] : NULL; c && send_may(op, job); c = c->next) {
+			if (!c->versions.unsure)
+				continue;
+			ask_child(op, job, c);
+			asked = true;
 		}
-		send_get_child(op, &ask);
-		asked = true;
-	}
 	return asked;
+}
+
+/* What was answered: for each replica the generation that was asked for, plus one; 0: nobody asked; negative: the
+   question failed. An answer holds for that generation only, and needs no end of its own: a pod of it that turns up
+   later is in the cache, and then nobody looks here. */
+
+static int64_t *answers_of(struct cached_job *job, const struct role *role)
+{
+	struct asked *a = &job->asked;
+	struct asked_role *r = a->v;
+
+	while (r < a->v + a->n && !str_eq(r->name, role->name))
+		r++;
+	if (r == a->v + a->n) {
+		a->v = xrealloc(a->v, (a->n + 1) * sizeof(*a->v));
+		r = &a->v[a->n++];
+		*r = (struct asked_role){ .name = str_dup(role->name) };
+	}
+	if (r->n < role->count) {
+		r->answers = xrealloc(r->answers, (size_t)role->count * sizeof(*r->answers));
+		memset(r->answers + r->n, 0, (size_t)(role->count - r->n) * sizeof(*r->answers));
+		r->n = role->count;
+	}
+	return r->answers;
+}
+
+void ask_forget(struct cached_job *job)
+{
+	for (size_t i = 0; i < job->asked.n; i++) {
+		str_free(job->asked.v[i].name);
+		free(job->asked.v[i].answers);
+	}
+	free(job->asked.v);
+	job->asked = (struct asked){ 0 };
+}
+
+static void keep_answer(struct cached_job *job, const struct pending *p, int64_t answer)
+{
+	for (struct asked_role *r = job->asked.v; r < job->asked.v + job->asked.n; r++)
+		if (str_eq(r->name, p->role) && p->index < r->n)
+			r->answers[p->index] = answer;
+}
+
+void ask_answered(struct cached_job *job, const struct pending *p)
+{
+	job->asked.good = true;
+	keep_answer(job, p, p->generation + 1);
+}
+
+void ask_failed(struct cached_job *job, const struct pending *p)
+{
+	job->asked.bad = true;
+	keep_answer(job, p, -(p->generation + 1));
+}
+
+bool ask_page_failed(struct cached_job *job)
+{
+	bool failed = job->asked.bad && !job->asked.good;
+
+	job->asked.again |= failed;
+	job->asked.bad = job->asked.good = false;
+	return failed;
 }
 
 /* Which replicas of the role have a pod of their present generation, as far as we know? */
@@ -48,53 +105,95 @@ static bool *known_replicas(struct op *op, struct cached_job *job, const struct 
 {
 	bool *known = arena_array(&op->arena, bool, role->count);
 
-	for (const struct cached_pod *p = ch ? ch->pods : NULL; p; p = p->next) {
+	for (const struct cached_child *p = ch ? ch->first[RES_POD] : NULL; p; p = p->next) {
 		const struct pod *pod = p->pod;
 
+		/* A stranger's with our labels on it tells nothing of ours. */
+		if (!str_eq(pod->meta.owner_uid, job->meta.uid))
+			continue;
 		if (pod->index >= 0 && pod->index < role->count && str_eq(pod->role, role->name))
 			known[pod->index] |= pod->generation >= record_generation(job->record, role, rr, pod->index);
 	}
 	return known;
 }
 
-static bool ask_role(struct op *op, struct cached_job *job, const struct children *ch, size_t r)
+struct page {
+	size_t sent, failed, missing;
+};
+
+static bool ask_seen(struct op *op, struct cached_job *job, size_t r, int32_t index, int64_t generation)
+{
+	struct pending ask = { .purpose = FOR_SEEN,
+		               .job = job,
+		               .resource = RES_POD,
+		               .ns = job->meta.ns,
+		               .role = kind_job(job->parsed)->roles[r].name,
+		               .index = index,
+		               .generation = generation };
+	struct kind_names names;
+
+	if (!kind_names(job->parsed, r, index, &names, NULL))
+		return false;
+	ask.name = names.pod;
+	send_request(op, &ask, VERB_GET, STR_NONE);
+	return true;
+}
+
+/* With AGAIN those of which the question failed are asked for once more. */
+static void ask_role(struct op *op, struct cached_job *job, const struct children *ch, size_t r, bool again,
+                     struct page *page)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[r];
 	const struct record_role *rr = record_role_of(job->record, role->name);
-	bool *known, asked = false;
+	int64_t *answers = NULL, generation;
+	bool *known;
 
 	if (!rr || !rr->seen.n)
-		return false;
+		return;
 	known = known_replicas(op, job, ch, role, rr);
 	for (int32_t i = 0; i < role->count; i++) {
-		struct pending ask = {
-			.job = job, .resource = RES_POD, .ns = job->meta.ns, .role = role->name, .index = i
-		};
-		struct kind_names names;
-
 		if (known[i] || !ranges_has(&rr->seen, i) || ranges_has(&rr->completed, i) ||
 		    ranges_has(&rr->failed, i))
 			continue;
-		if (!kind_names(job->parsed, r, i, &names, NULL))
-			continue;
-		ask.name = names.pod;
-		ask.generation = record_generation(job->record, role, rr, i);
-		send_get_child(op, &ask);
-		asked = true;
+		page->missing++;
+		if (!answers)
+			answers = answers_of(job, role);
+		generation = record_generation(job->record, role, rr, i);
+		if (answers[i] == -(generation + 1) && !again)
+			page->failed++;
+		else if (answers[i] != generation + 1 && send_may(op, job))
+			page->sent += ask_seen(op, job, r, i, generation);
 	}
-	return asked;
 }
 
-bool ask_missing(struct op *op, struct cached_job *job, const struct children *ch)
+static struct page ask_page(struct op *op, struct cached_job *job, const struct children *ch, bool again)
 {
-	bool asked = false;
+	struct page page = { 0 };
 
-	/* Once for each state of the job: what the answers say is then believed. */
-	if (!job->parsed || !job->record || job->asked || job->record->outcome ||
-	    kind_job(job->parsed)->problems.errors)
-		return false;
 	for (size_t r = 0; r < kind_job(job->parsed)->n_roles; r++)
-		asked |= ask_role(op, job, ch, r);
-	job->asked = asked;
-	return asked;
+		ask_role(op, job, ch, r, again, &page);
+	return page;
+}
+
+enum gather_result ask_missing(struct op *op, struct cached_job *job, const struct children *ch)
+{
+	struct page page;
+
+	if (!job->parsed || !job->record || job->record->outcome || kind_job(job->parsed)->problems.errors) {
+		ask_forget(job);
+		return GATHERED;
+	}
+	page = ask_page(op, job, ch, job->asked.again);
+	job->asked.again = false;
+	if (page.sent)
+		return GATHER_ASK;
+	if (page.failed) {
+		/* All others are answered. These are asked for again, but not at once. */
+		job->asked.again = true;
+		queue_retry(&op->queue, &job->item, op->now, 0);
+		return GATHER_LATER;
+	}
+	if (!page.missing)
+		ask_forget(job);
+	return GATHERED;
 }

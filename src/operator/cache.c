@@ -1,6 +1,7 @@
 #include "operator/cache.h"
 #include "operator/children.h"
 #include "operator/copy.h"
+#include "operator/unread.h"
 #include "operator/versions.h"
 
 enum { USUAL_GRACE = 30 };
@@ -28,6 +29,13 @@ void cache_remember_gone(struct cache *c, struct str uid)
 		c->gone[c->n_gone++ % GONE_KEPT] = (struct gone_uid){ str_hash(uid), c->sent };
 }
 
+bool cache_gone_since(struct cache *c, struct str uid, uint64_t sent)
+{
+	const struct gone_uid *g = find_gone(c, uid);
+
+	return g && sent <= g->sent;
+}
+
 /* Somebody who asked after we believed it gone found it: it had only lost our label. */
 static void found_again(struct cache *c, struct str uid, uint64_t sent)
 {
@@ -43,6 +51,12 @@ void cache_changed_uid(struct cache *c, struct str uid)
 
 	if (job)
 		c->changed(c->cookie, job);
+}
+
+void cache_left(struct cache *c, enum resource resource, const struct meta *m)
+{
+	if (c->left)
+		c->left(c->cookie, resource, m->ns, m->name);
 }
 
 /* Jobs */
@@ -75,15 +89,15 @@ void cached_job_free(struct cached_job *job)
 	if (job->source != job->doc)
 		yyjson_doc_free(job->source);
 	yyjson_doc_free(job->doc);
-	free((char *)(uintptr_t)job->text.p);
+	str_free(job->text);
 	free(job->problem);
 	arena_release(&job->arena);
-	free((char *)(uintptr_t)job->parsed_rv.p);
-	free(job->refusal_text);
-	free(job->aux_refusal_text);
+	str_free(job->parsed_rv);
+	refused_release(job);
 	free(job->creates.v);
-	free((char *)(uintptr_t)job->meta.ns.p);
-	free((char *)(uintptr_t)job->key.p);
+	ask_forget(job);
+	str_free(job->meta.ns);
+	str_free(job->key);
 	free(job);
 }
 
@@ -97,18 +111,40 @@ static void forget_job(struct cache *c, struct cached_job *job)
 	c->drop_job(c->cookie, job);
 }
 
+/* An edit raises the generation, unless it is of an annotation. */
+static uint64_t edit_hash(yyjson_val *root)
+{
+	yyjson_val *generation = json_at(root, "metadata", "generation", NULL),
+		   *notes = json_at(root, "metadata", "annotations", NULL);
+	struct buf b = BUF_INIT(SIZE_MAX / 2);
+	uint64_t hash;
+
+	if (generation)
+		json_write_val(generation, &b);
+	buf_putc(&b, '\n');
+	if (notes)
+		json_write_val(notes, &b);
+	hash = str_hash(buf_str(&b));
+	buf_release(&b);
+	return hash;
+}
+
 static void fill_job(struct cached_job *job, const struct job_object *o)
 {
+	uint64_t hash = edit_hash(o->root);
 	char *block;
 
-	free((char *)(uintptr_t)job->meta.ns.p);
+	job->edited = job->edited || hash != job->edit_hash;
+	job->edit_hash = hash;
+
+	str_free(job->meta.ns);
 	copy_meta(&job->meta, &o->meta, &block);
 	if (job->doc) {
 		if (job->doc != job->source)
 			yyjson_doc_free(job->doc);
 		job->doc = copy_json(o->root);
 	} else {
-		free((char *)(uintptr_t)job->text.p);
+		str_free(job->text);
 		job->text = copy_text(o->root);
 	}
 	free(job->problem);
@@ -117,9 +153,9 @@ static void fill_job(struct cached_job *job, const struct job_object *o)
 	job->delete_sent = job->delete_sent && !job->meta.deleted;
 }
 
-static struct job_list *job_list(struct cache *c, struct str kind)
+static struct cache_list *job_list(struct cache *c, struct str kind)
 {
-	struct job_list *list = map_get(&c->job_lists, kind);
+	struct cache_list *list = map_get(&c->job_lists, kind);
 
 	if (!list) {
 		list = xcalloc(1, sizeof(*list) + kind.n + 1);
@@ -130,8 +166,7 @@ static struct job_list *job_list(struct cache *c, struct str kind)
 	return list;
 }
 
-/* The round that a job of this kind was last seen in: of its own lists and of those of all kinds. */
-static uint64_t job_round(struct cache *c, struct str kind)
+uint64_t cache_job_round(struct cache *c, struct str kind)
 {
 	return job_list(c, kind)->round + job_list(c, STR(""))->round;
 }
@@ -177,10 +212,10 @@ static void put_job(struct cache *c, const struct job_object *o, enum origin fro
 		}
 	}
 	if (from == FROM_LIST)
-		job->versions.mark = job_round(c, job->kind);
+		job->versions.mark = cache_job_round(c, job->kind);
 }
 
-static void sweep_jobs(struct cache *c, struct str kind)
+static void sweep_jobs(struct cache *c, struct str kind, bool blind)
 {
 	VEC(struct cached_job *) missing = { 0 };
 	struct arena a = ARENA_INIT;
@@ -189,12 +224,12 @@ static void sweep_jobs(struct cache *c, struct str kind)
 	for (size_t at = 0; map_next(&c->jobs, &at, NULL, &value);) {
 		struct cached_job *job = value;
 
-		if (job->versions.mark != job_round(c, job->kind) && (str_empty(kind) || str_eq(kind, job->kind)))
+		if (job->versions.mark != cache_job_round(c, job->kind) && (str_empty(kind) || str_eq(kind, job->kind)))
 			*vec_push(&a, &missing) = job;
 	}
 	for (size_t i = 0; i < missing.n; i++) {
-		if (missing.v[i]->versions.ahead) {
-			missing.v[i]->versions.unsure = true;
+		if (missing.v[i]->versions.ahead || blind) {
+			versions_doubt(&missing.v[i]->versions, c->sent);
 			c->changed(c->cookie, missing.v[i]);
 		} else {
 			forget_job(c, missing.v[i]);
@@ -214,12 +249,12 @@ static void nodes_changed(struct cache *c)
 		struct cached_job *job = value;
 		struct children *ch = cache_children(c, job->meta.uid);
 
-		if (ch && ch->n_pods)
+		if (ch && ch->n[RES_POD])
 			c->changed(c->cookie, job);
 	}
 }
 
-static void drop_node(struct cache *c, struct cached_node *n)
+void cache_drop_node(struct cache *c, struct cached_node *n)
 {
 	c->nodes_missed -= n->node.gone;
 	map_del(&c->nodes, n->node.name);
@@ -234,6 +269,7 @@ static struct cached_node *add_node(struct cache *c, const struct node *node)
 	memcpy(n->name, node->name.p, node->name.n);
 	n->node = *node;
 	n->node.name = (struct str){ n->name, node->name.n };
+	n->node.since = node->ready ? 0 : c->now;
 	map_put(&c->nodes, n->node.name, n);
 	return n;
 }
@@ -246,12 +282,16 @@ static void put_node(struct cache *c, const struct node *node)
 	if (!n) {
 		n = add_node(c, node);
 		nodes_changed(c);
-	} else if (n->node.ready != node->ready || n->node.since != node->since || n->node.gone ||
+	} else if (n->node.ready != node->ready || n->node.unreachable != node->unreachable || n->node.gone ||
 	           n->node.out_of_service != node->out_of_service) {
+		/* Two clocks are not compared: it is not ready since we have seen it so. */
+		msec since = n->node.ready || n->node.gone ? c->now : n->node.since;
+
 		c->nodes_missed -= n->node.gone;
 		name = n->node.name;
 		n->node = *node;
 		n->node.name = name;
+		n->node.since = node->ready ? 0 : since;
 		nodes_changed(c);
 	}
 	n->mark = c->round[RES_NODE];
@@ -270,7 +310,7 @@ static void sweep_nodes(struct cache *c, bool missed_only)
 			*vec_push(&a, &missing) = n;
 	}
 	for (size_t i = 0; i < missing.n; i++)
-		drop_node(c, missing.v[i]);
+		cache_drop_node(c, missing.v[i]);
 	arena_release(&a);
 }
 
@@ -281,7 +321,7 @@ void cache_node_missing(struct cache *c, struct str name)
 	if (n && n->node.gone)
 		return;
 	if (n)
-		drop_node(c, n);
+		cache_drop_node(c, n);
 	if (c->nodes_missed >= NODES_MISSED_MAX)
 		sweep_nodes(c, true);
 	add_node(c, &(struct node){ .name = name, .gone = true });
@@ -311,18 +351,16 @@ const struct fleet *cache_fleet(struct cache *c)
 
 /* Events and answers */
 
-static void put(struct cache *c, const struct object *o, enum origin from)
+static void put_object(struct cache *c, const struct object *o, enum origin from)
 {
 	switch (o->resource) {
 	case RES_JOB:
 		put_job(c, o->job, from);
 		break;
 	case RES_POD:
-		children_put_pod(c, o->pod, from);
-		break;
 	case RES_SERVICE:
 	case RES_GROUP:
-		children_put_other(c, o, from);
+		children_put(c, o, from);
 		break;
 	case RES_NODE:
 		put_node(c, o->node);
@@ -346,20 +384,32 @@ static void gone(struct cache *c, const struct object *o)
 			cache_remember_gone(c, o->job->meta.uid);
 		break;
 	case RES_POD:
-		children_pod_gone(c, o->pod);
-		break;
 	case RES_SERVICE:
 	case RES_GROUP:
-		children_other_gone(c, o);
+		children_gone(c, o);
+		cache_left(c, o->resource, child_meta(o));
 		break;
 	case RES_NODE:
 		/* Whether it is really gone the plan wants to hear from a GET. */
 		node = map_get(&c->nodes, o->node->name);
 		if (node && !node->node.gone)
-			drop_node(c, node);
+			cache_drop_node(c, node);
 		break;
 	case RES_COUNT:
 		BUG("no resource");
+	}
+}
+
+static void begin_list(struct cache *c, enum resource r, struct str kind)
+{
+	if (r == RES_JOB) {
+		job_list(c, kind)->round++;
+		job_list(c, kind)->in_list = true;
+		job_list(c, kind)->blind = false;
+	} else {
+		c->round[r]++;
+		c->in_list[r] = true;
+		c->blind[r] = false;
 	}
 }
 
@@ -374,44 +424,57 @@ static void listed(struct cache *c, enum resource r, struct str kind)
 	}
 	switch (r) {
 	case RES_JOB:
-		sweep_jobs(c, kind);
+		sweep_jobs(c, kind, job_list(c, kind)->blind);
 		break;
 	case RES_POD:
-		children_sweep_pods(c);
-		break;
 	case RES_SERVICE:
 	case RES_GROUP:
-		children_sweep_others(c, r);
+		children_sweep(c, r);
 		break;
 	case RES_NODE:
-		sweep_nodes(c, false);
+		if (!c->blind[RES_NODE])
+			sweep_nodes(c, false);
 		break;
 	case RES_COUNT:
 		BUG("no resource");
 	}
 }
 
-static bool in_list(struct cache *c, const struct object *o)
+static bool in_list(struct cache *c, enum resource r, struct str kind)
 {
-	if (o->resource != RES_JOB)
-		return c->in_list[o->resource];
-	return job_list(c, o->job->kind)->in_list || job_list(c, STR(""))->in_list;
+	if (r != RES_JOB)
+		return c->in_list[r];
+	return job_list(c, kind)->in_list || job_list(c, STR(""))->in_list;
+}
+
+static enum origin origin_of(struct cache *c, const struct object *o)
+{
+	return in_list(c, o->resource, o->job ? o->job->kind : STR_NONE) ? FROM_LIST : FROM_WATCH;
+}
+
+/* Something is there that nobody can name: none of those that are missing in this list is known to be gone. */
+static void be_blind(struct cache *c, enum resource r, struct str kind)
+{
+	if (r != RES_JOB)
+		c->blind[r] = true;
+	else
+		job_list(c, kind)->blind = job_list(c, STR(""))->blind = true;
 }
 
 void cache_event(struct cache *c, const struct cluster_event *ev)
 {
 	switch (ev->type) {
 	case EVENT_SYNC:
-		if (ev->resource == RES_JOB) {
-			job_list(c, ev->kind)->round++;
-			job_list(c, ev->kind)->in_list = true;
-			break;
-		}
-		c->round[ev->resource]++;
-		c->in_list[ev->resource] = true;
+		begin_list(c, ev->resource, ev->kind);
 		break;
 	case EVENT_PUT:
-		put(c, &ev->object, in_list(c, &ev->object) ? FROM_LIST : FROM_WATCH);
+		put_object(c, &ev->object, origin_of(c, &ev->object));
+		break;
+	case EVENT_SKIPPED:
+		if (ev->skipped.meta.name.n)
+			unread_skipped(c, ev->resource, ev->kind, &ev->skipped, in_list(c, ev->resource, ev->kind));
+		else
+			be_blind(c, ev->resource, ev->kind);
 		break;
 	case EVENT_GONE:
 		gone(c, &ev->object);
@@ -424,16 +487,45 @@ void cache_event(struct cache *c, const struct cluster_event *ev)
 	}
 }
 
+/* Of what is known of that very object; NULL: nothing is. */
+static struct versions *versions_of(const struct cache *c, const struct object *o)
+{
+	struct cached_child *ch;
+	struct cached_job *job;
+
+	switch (o->resource) {
+	case RES_JOB:
+		job = map_get(&c->jobs_by_uid, o->job->meta.uid);
+		return job ? &job->versions : NULL;
+	case RES_POD:
+	case RES_SERVICE:
+	case RES_GROUP:
+		ch = cache_child_of(c, o->resource, child_meta(o)->ns, child_meta(o)->name, child_meta(o)->uid);
+		return ch ? &ch->versions : NULL;
+	case RES_NODE:
+	case RES_COUNT:
+		break;
+	}
+	return NULL;
+}
+
 void cache_answer(struct cache *c, const struct object *o, uint64_t sent)
 {
+	struct versions *v = versions_of(c, o);
+	/* What was asked before the doubt does not end it. */
+	bool doubted = v && v->unsure && sent <= v->sent;
+	uint64_t before = doubted ? v->sent : 0;
+
 	if (o->pod || o->service || o->group)
 		found_again(c, child_meta(o)->uid, sent);
-	put(c, o, FROM_ANSWER);
+	put_object(c, o, FROM_ANSWER);
+	v = versions_of(c, o);
+	if (v && doubted)
+		versions_doubt(v, before);
 }
 
 void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid)
 {
-	struct cached_pod *pod;
 	struct cached_child *child;
 	struct cached_job *job;
 
@@ -444,15 +536,11 @@ void cache_missing(struct cache *c, enum resource resource, struct str ns, struc
 			forget_job(c, job);
 		break;
 	case RES_POD:
-		pod = cache_pod(c, ns, name);
-		if (pod && str_eq(pod->pod->meta.uid, uid))
-			children_bury_pod(c, pod);
-		break;
 	case RES_SERVICE:
 	case RES_GROUP:
-		child = cache_child(c, resource, ns, name);
-		if (child && str_eq(cached_child_meta(child)->uid, uid))
-			children_drop_other(c, child);
+		child = cache_child_of(c, resource, ns, name, uid);
+		if (child)
+			children_bury(c, child);
 		break;
 	case RES_NODE:
 	case RES_COUNT:
@@ -463,35 +551,26 @@ void cache_missing(struct cache *c, enum resource resource, struct str ns, struc
 void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
                     bool force)
 {
-	struct cached_pod *pod = resource == RES_POD ? cache_pod(c, ns, name) : NULL;
-	struct cached_child *child = resource == RES_POD ? NULL : cache_child(c, resource, ns, name);
-	struct meta *m = pod ? &pod->pod->meta : child ? cached_child_meta(child) : NULL;
+	struct cached_child *child = cache_child_of(c, resource, ns, name, uid);
+	struct meta *m = child ? cached_child_meta(child) : NULL;
 
 	/* What the server says of it comes with the next event; this is about what it will be. */
-	if (m && str_eq(m->uid, uid) && (force || !m->deleted)) {
+	if (m && (force || !m->deleted)) {
 		m->grace = force ? 0 : USUAL_GRACE;
 		m->deleted = now + SECONDS(m->grace);
 	}
 }
 
-static bool all_listed(const struct cache *c)
+static bool is_synced(const struct cache *c, struct str kind)
 {
-	const struct job_list *all = map_get(&c->job_lists, STR(""));
+	const struct cache_list *list = map_get(&c->job_lists, kind);
 
-	return all && all->synced;
+	return list && list->synced;
 }
 
-bool cache_ready(const struct cache *c, size_t kinds, bool nodes, bool groups)
+bool cache_listed(const struct cache *c, enum resource r, struct str kind)
 {
-	size_t listed = 0;
-	bool jobs;
-	void *value;
-
-	for (size_t at = 0; map_next(&c->job_lists, &at, NULL, &value);)
-		listed += ((const struct job_list *)value)->synced && ((const struct job_list *)value)->kind[0];
-	jobs = (kinds && listed >= kinds) || all_listed(c);
-	return jobs && c->synced[RES_POD] && c->synced[RES_SERVICE] && (!nodes || c->synced[RES_NODE]) &&
-	       (!groups || c->synced[RES_GROUP]);
+	return r == RES_JOB ? is_synced(c, kind) || is_synced(c, STR("")) : c->synced[r];
 }
 
 void cache_release(struct cache *c)

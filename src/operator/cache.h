@@ -15,47 +15,35 @@
 #include "plan/plan.h"
 
 enum {
-	/* Where resourceVersions are no numbers: */
-	VERSIONS_KEPT = 8,       /* … that an object remembers as replaced */
-	VERSIONS_SKIPPED = 64,   /* … that are skipped while one waits for one's own write to show up */
 	GONE_KEPT = 1024,        /* UIDs of deleted objects that are remembered */
 	NODES_MISSED_MAX = 4096, /* nodes of which a GET said 404 */
 };
 
 struct versions {
-	uint64_t old[VERSIONS_KEPT];
-	uint32_t n_old, skipped;
 	bool ahead;    /* came with an answer, and no watch has shown it yet */
-	bool unsure;   /* a list or a DELETED event denies it; a GET must tell */
+	bool unsure;   /* a list or a DELETED event denies it; a GET must tell … */
+	uint64_t sent; /* … that is sent after this request, the last one before the doubt */
 	uint64_t mark; /* the last list that held it */
 };
 
-struct cached_pod {
-	struct str key; /* ns/name */
-	struct pod *pod;
-	struct versions versions;
-	struct children *children;
-	struct cached_pod *prev, *next;
-};
-
-/* Of a child that has no last state worth keeping: a service or a PodGroup. */
 struct cached_child {
-	struct str key;
+	struct str key; /* ns/name */
 	enum resource resource;
 	union {
+		struct pod *pod;
 		struct service *service;
 		struct group *group;
 	};
 	struct versions versions;
+	struct children *of;
 	struct cached_child *prev, *next;
 };
 
-/* All that carries one job's UID. */
+/* All that carries one job's UID: pods, services, PodGroups. */
 struct children {
 	struct str uid;
-	struct cached_pod *pods;
-	struct cached_child *others;
-	size_t n_pods, n_others;
+	struct cached_child *first[RES_COUNT];
+	size_t n[RES_COUNT], n_all;
 };
 
 /* A child that the plan wants. */
@@ -72,9 +60,47 @@ struct creates {
 	bool pods;
 	size_t in_flight, window; /* how many there are, and may be */
 	msec until;               /* the list is old then */
+	msec deadline;            /* the job is looked at then, whatever is in the list */
 	bool stale;               /* something else has happened since it was planned */
 	uint64_t rv;              /* of the job's version that it was planned for */
 	struct cached_job *prev, *next;
+};
+
+/* How much of a job's status the server takes. */
+enum status_form {
+	STATUS_WHOLE,
+	STATUS_BARE,  /* not the kind's own fields: the record alone is written */
+	STATUS_SHORT, /* … and that without what only back-offs need */
+};
+
+/* A child's name that somebody else has (taken.c). */
+struct taken {
+	struct cached_job *job; /* that waits for it; NULL: nobody does */
+	enum resource resource;
+	struct str name, role; /* in one block at `name.p` */
+	int32_t index;
+	struct taken *prev, *next;
+};
+
+/* What the server said to the last of a job's creates that it did not take (refused.c). Few jobs have one. */
+struct refused {
+	struct refusal refusal;
+	char *text;         /* the message, and behind it the role */
+	struct taken taken; /* what it is about, if that is a name */
+};
+
+/* What was answered when we asked for pods that the record saw and we did not (ask.c). */
+struct asked_role {
+	struct str name;
+	int64_t *answers; /* by index */
+	int32_t n;
+};
+
+struct asked {
+	struct asked_role *v;
+	size_t n;
+	bool good, bad; /* among the answers since the last pass */
+	bool again;     /* those that failed are due */
 };
 
 struct cached_job {
@@ -87,7 +113,10 @@ struct cached_job {
 	char *problem; /* why it is not the whole; NULL: it is */
 	struct cached_job *open_prev, *open_next;
 	struct versions versions;
-	bool gone; /* no longer in the cache; lives while requests are in flight */
+	uint64_t edit_hash; /* of what changes when somebody edits it */
+	bool edited;        /* … and it has: whoever looks at it next resets this */
+	bool gone;          /* no longer in the cache; lives while requests are in flight */
+	bool leave_alone;   /* its record cannot be read */
 
 	/* Made of it by gather. */
 	struct str parsed_rv; /* of the object that PARSED, RECORD and BARE show */
@@ -97,21 +126,25 @@ struct cached_job {
 	uint64_t read_hash; /* of what the kind reads of the object */
 	struct record *record;
 	struct arena arena; /* of RECORD and BARE */
-	bool leave_alone;   /* its record cannot be read */
-	bool asked;         /* for pods that this record knows of and we do not */
+	struct asked asked; /* for pods that the record knows of and we do not */
 
 	/* Of the loop. */
 	struct queue_item item;
 	size_t in_flight; /* it is not planned again until all are answered */
 	struct creates creates;
-	bool created, refused, failed; /* among the answers since the last pass */
-	bool aux_refused;              /* … of children that do not count */
+	/* Among the answers since the last pass. [true]: of children that do not count. */
+	bool created, failed, refused_now[2];
 	msec retry_after;
-	struct refusal refusal, aux_refusal;
-	char *refusal_text, *aux_refusal_text;
+	struct refused *refused[2];     /* … NULL: none ever was */
+	struct refused_child *standing; /* of those that were refused and not made since */
+	size_t n_standing;
+	struct losses losses;
 	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
 	msec status_written;
-	bool delete_sent; /* we asked for its end */
+	enum status_form status_form;
+	msec status_whole; /* with another form: all of it is tried again then */
+	msec status_held;  /* what the plan is told */
+	bool delete_sent;  /* we asked for its end */
 
 	/* For the observer. */
 	msec pass_began;
@@ -132,17 +165,18 @@ struct gone_uid {
 	uint64_t sent; /* the last request that was sent before we knew */
 };
 
-struct job_list {
+struct cache_list {
 	uint64_t round;
 	bool in_list, synced;
+	bool blind;  /* something in it has no name: what is not in it is doubted, not gone */
 	char kind[]; /* "" for a list of all kinds */
 };
 
 struct cache {
 	struct map jobs; /* by key */
 	struct map jobs_by_uid;
-	struct map pods, services, groups; /* by key */
-	struct map children;               /* by job UID */
+	struct map by_name[RES_COUNT]; /* pods, services, PodGroups: struct cached_child */
+	struct map children;           /* by job UID */
 	struct map nodes;
 	size_t nodes_missed;
 	struct fleet fleet; /* NODES, counted */
@@ -152,10 +186,14 @@ struct cache {
 	uint64_t sent;             /* the last request that was sent */
 	uint64_t round[RES_COUNT]; /* of lists; jobs have their own */
 	bool in_list[RES_COUNT];
+	bool blind[RES_COUNT];
 	bool synced[RES_COUNT];
-	struct map job_lists; /* kind → struct job_list: each kind may be listed by itself, at any time */
+	msec now;             /* kept by whoever owns the cache */
+	struct map job_lists; /* kind → struct cache_list: each kind may be listed by itself, at any time */
 	/* Something that this job's plan looks at has changed. */
 	void (*changed)(void *cookie, struct cached_job *job);
+	/* Whatever stood under the name of a child is gone; NULL: nobody wants to know. */
+	void (*left)(void *cookie, enum resource resource, struct str ns, struct str name);
 	/* Frees it, or keeps it until its requests are answered. */
 	void (*drop_job)(void *cookie, struct cached_job *job);
 	void *cookie;
@@ -163,29 +201,41 @@ struct cache {
 
 void cache_release(struct cache *c);
 
-/* Takes an event of a watch: SYNC, PUT, GONE or SYNCED. */
+/* Takes an event of a watch: SYNC, PUT, GONE, SKIPPED or SYNCED. */
 void cache_event(struct cache *c, const struct cluster_event *ev);
 /* Takes the object in the answer to the request that was sent as number SENT. */
 void cache_answer(struct cache *c, const struct object *o, uint64_t sent);
 /* A GET or a DELETE said that it is not there; UID: the object of which that is known. */
 void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
+/* Was its end shown after the request of number SENT had been sent? */
+bool cache_gone_since(struct cache *c, struct str uid, uint64_t sent);
 /* A DELETE of ours was taken. */
 void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
                     bool force);
 void cache_node_missing(struct cache *c, struct str name);
 
-/* Has everything been listed once: the jobs of all kinds, pods, services, and nodes and PodGroups if they matter? */
-bool cache_ready(const struct cache *c, size_t kinds, bool nodes, bool groups);
+/* Was it listed once? KIND: of jobs. */
+bool cache_listed(const struct cache *c, enum resource r, struct str kind);
 struct children *cache_children(const struct cache *c, struct str uid);
-struct cached_pod *cache_pod(const struct cache *c, struct str ns, struct str name);
-/* A service or a PodGroup. */
+/* A pod, a service or a PodGroup; NULL: it is not known. */
 struct cached_child *cache_child(const struct cache *c, enum resource r, struct str ns, struct str name);
+/* … if it is that very one. */
+struct cached_child *cache_child_of(const struct cache *c, enum resource r, struct str ns, struct str name,
+                                    struct str uid);
 /* What is known of it; the pointer to change it by. */
 struct meta *cached_child_meta(const struct cached_child *ch);
+/* Which replica it is, by its labels; of a PodGroup: none. */
+struct replica_labels cached_child_replica(const struct cached_child *ch);
+/* A pod of which only the last state is known. */
+bool cached_child_gone(const struct cached_child *ch);
 struct cached_job *cache_job(const struct cache *c, struct str kind, struct str ns, struct str name);
 const struct fleet *cache_fleet(struct cache *c);
 
+/* Forgets what was answered (ask.c). */
+void ask_forget(struct cached_job *job);
 /* Frees what a cached job owns, and itself. */
 void cached_job_free(struct cached_job *job);
+/* refused.c: what the job keeps of refusals. */
+void refused_release(struct cached_job *job);
 
 #endif

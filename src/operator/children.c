@@ -1,5 +1,66 @@
+/* Pods, services and PodGroups are kept alike. A pod has one thing more: its last state stays after its end, as long as
+   its job is there, since it may tell how it ended. */
 #include "operator/children.h"
+#include "base/list.h"
 #include "operator/copy.h"
+
+/* The three sorts */
+
+struct meta *cached_child_meta(const struct cached_child *ch)
+{
+	switch (ch->resource) {
+	case RES_POD:
+		return &ch->pod->meta;
+	case RES_SERVICE:
+		return &ch->service->meta;
+	case RES_GROUP:
+		return &ch->group->meta;
+	case RES_JOB:
+	case RES_NODE:
+	case RES_COUNT:
+		break;
+	}
+	BUG("no child");
+}
+
+struct str cached_child_job(const struct cached_child *ch)
+{
+	return ch->resource == RES_POD       ? ch->pod->job_uid
+	       : ch->resource == RES_SERVICE ? ch->service->job_uid
+	                                     : ch->group->job_uid;
+}
+
+struct replica_labels cached_child_replica(const struct cached_child *ch)
+{
+	return ch->resource == RES_POD       ? (struct replica_labels){ ch->pod->role, ch->pod->index }
+	       : ch->resource == RES_SERVICE ? (struct replica_labels){ ch->service->role, ch->service->index }
+	                                     : (struct replica_labels){ 0 };
+}
+
+bool cached_child_gone(const struct cached_child *ch)
+{
+	return ch->resource == RES_POD && ch->pod->gone;
+}
+
+static void copy_object(struct cached_child *ch, const struct object *o)
+{
+	if (ch->resource == RES_POD)
+		ch->pod = copy_pod(o->pod);
+	else if (ch->resource == RES_SERVICE)
+		ch->service = copy_service(o->service);
+	else
+		ch->group = copy_group(o->group);
+}
+
+static void free_object(struct cached_child *ch)
+{
+	if (ch->resource == RES_POD)
+		free(ch->pod);
+	else if (ch->resource == RES_SERVICE)
+		free(ch->service);
+	else
+		free(ch->group);
+}
 
 /* Which job */
 
@@ -10,27 +71,43 @@ struct children *cache_children(const struct cache *c, struct str uid)
 
 static struct children *children_of(struct cache *c, struct str uid)
 {
-	struct children *ch = cache_children(c, uid);
+	struct children *of = cache_children(c, uid);
 
-	if (!ch) {
-		ch = xcalloc(1, sizeof(*ch) + uid.n + 1);
+	if (!of) {
+		of = xcalloc(1, sizeof(*of) + uid.n + 1);
 		if (uid.n)
-			memcpy(ch + 1, uid.p, uid.n);
-		ch->uid = (struct str){ (char *)(ch + 1), uid.n };
-		map_put(&c->children, ch->uid, ch);
+			memcpy(of + 1, uid.p, uid.n);
+		of->uid = (struct str){ (char *)(of + 1), uid.n };
+		map_put(&c->children, of->uid, of);
 	}
-	return ch;
+	return of;
 }
 
-static void free_if_empty(struct cache *c, struct children *ch)
+static void link_child(struct cache *c, struct cached_child *ch)
 {
-	if (ch->n_pods || ch->n_others)
-		return;
-	map_del(&c->children, ch->uid);
-	free(ch);
+	struct children *of = children_of(c, cached_child_job(ch));
+
+	ch->of = of;
+	list_push(&of->first[ch->resource], ch);
+	of->n[ch->resource]++;
+	of->n_all++;
 }
 
-static char *child_key(struct str ns, struct str name, struct str *ret)
+static void unlink_child(struct cache *c, struct cached_child *ch)
+{
+	struct children *of = ch->of;
+
+	list_drop(&of->first[ch->resource], ch);
+	of->n[ch->resource]--;
+	if (--of->n_all)
+		return;
+	map_del(&c->children, of->uid);
+	free(of);
+}
+
+/* By name */
+
+static struct str child_key(struct str ns, struct str name)
 {
 	char *p = xmalloc(ns.n + name.n + 1);
 
@@ -38,382 +115,236 @@ static char *child_key(struct str ns, struct str name, struct str *ret)
 		memcpy(p, ns.p, ns.n);
 	p[ns.n] = '/';
 	memcpy(p + ns.n + 1, name.p, name.n);
-	*ret = (struct str){ p, ns.n + name.n + 1 };
-	return p;
+	return (struct str){ p, ns.n + name.n + 1 };
 }
 
-static void link_pod(struct cache *c, struct cached_pod *p)
+struct cached_child *cache_child(const struct cache *c, enum resource r, struct str ns, struct str name)
 {
-	struct children *ch = children_of(c, p->pod->job_uid);
+	struct str key = child_key(ns, name);
+	struct cached_child *ch = map_get(&c->by_name[r], key);
 
-	p->children = ch;
-	p->prev = NULL;
-	p->next = ch->pods;
-	if (ch->pods)
-		ch->pods->prev = p;
-	ch->pods = p;
-	ch->n_pods++;
+	str_free(key);
+	return ch;
 }
 
-static void unlink_pod(struct cache *c, struct cached_pod *p)
+struct cached_child *cache_child_of(const struct cache *c, enum resource r, struct str ns, struct str name,
+                                    struct str uid)
 {
-	struct children *ch = p->children;
+	struct cached_child *ch = cache_child(c, r, ns, name);
 
-	if (p->prev)
-		p->prev->next = p->next;
-	else
-		ch->pods = p->next;
-	if (p->next)
-		p->next->prev = p->prev;
-	ch->n_pods--;
-	free_if_empty(c, ch);
+	return ch && str_eq(cached_child_meta(ch)->uid, uid) ? ch : NULL;
 }
 
-static void link_other(struct cache *c, struct cached_child *s, struct str job_uid)
+static void free_child(struct cached_child *ch)
 {
-	struct children *ch = children_of(c, job_uid);
-
-	s->prev = NULL;
-	s->next = ch->others;
-	if (ch->others)
-		ch->others->prev = s;
-	ch->others = s;
-	ch->n_others++;
+	free_object(ch);
+	str_free(ch->key);
+	free(ch);
 }
 
-static void unlink_other(struct cache *c, struct cached_child *s, struct str job_uid)
+static void drop(struct cache *c, struct cached_child *ch)
 {
-	struct children *ch = cache_children(c, job_uid);
-
-	if (s->prev)
-		s->prev->next = s->next;
-	else
-		ch->others = s->next;
-	if (s->next)
-		s->next->prev = s->prev;
-	ch->n_others--;
-	free_if_empty(c, ch);
+	map_del(&c->by_name[ch->resource], ch->key);
+	unlink_child(c, ch);
+	free_child(ch);
 }
 
-/* Pods */
+/* What they are now */
 
-struct cached_pod *cache_pod(const struct cache *c, struct str ns, struct str name)
+/* A result counts if it was there before anybody asked for the pod's deletion. The clocks of nodes are not the
+   server's: what we have seen in that order is sure. */
+static void keep_end(struct pod *pod, const struct pod *before)
 {
-	struct str key;
-	char *p CLEANUP(freep) = child_key(ns, name, &key);
-
-	return map_get(&c->pods, key);
-}
-
-static void drop_pod(struct cache *c, struct cached_pod *p)
-{
-	map_del(&c->pods, p->key);
-	unlink_pod(c, p);
-	free(p->pod);
-	free((char *)(uintptr_t)p->key.p);
-	free(p);
-}
-
-static void replace_pod(struct cache *c, struct cached_pod *p, const struct pod *pod)
-{
-	struct pod *before = p->pod;
-
-	if (!str_eq(before->job_uid, pod->job_uid)) {
-		cache_changed_uid(c, before->job_uid);
-		unlink_pod(c, p);
-		p->pod = copy_pod(pod);
-		link_pod(c, p);
-	} else {
-		p->pod = copy_pod(pod);
+	if (before && str_eq(before->meta.uid, pod->meta.uid)) {
+		pod->ended = before->ended;
+		pod->ended_seen = before->ended_seen;
 	}
-	free(before);
-	cache_changed_uid(c, pod->job_uid);
-}
-
-static struct cached_pod *new_pod(struct cache *c, const struct pod *pod, enum origin from)
-{
-	struct cached_pod *p = xcalloc(1, sizeof(*p));
-
-	child_key(pod->meta.ns, pod->meta.name, &p->key);
-	p->pod = copy_pod(pod);
-	versions_start(&p->versions, from);
-	map_put(&c->pods, p->key, p);
-	link_pod(c, p);
-	cache_changed_uid(c, pod->job_uid);
-	return p;
-}
-
-void children_put_pod(struct cache *c, const struct pod *pod, enum origin from)
-{
-	struct cached_pod *p = cache_pod(c, pod->meta.ns, pod->meta.name);
-	bool was_unsure = p && p->versions.unsure;
-
-	/* A late event of an earlier pod of that name. */
-	if (p && !str_eq(p->pod->meta.uid, pod->meta.uid) && versions_older(p->pod->meta.rv, pod->meta.rv))
-		cache_remember_gone(c, pod->meta.uid);
-	if ((!p || !str_eq(p->pod->meta.uid, pod->meta.uid) || p->pod->gone) && cache_was_gone(c, pod->meta.uid))
+	if (pod->meta.deleted)
 		return;
-	if (!p) {
-		p = new_pod(c, pod, from);
-	} else if (!str_eq(p->pod->meta.uid, pod->meta.uid) || p->pod->gone) {
-		if (!str_eq(p->pod->meta.uid, pod->meta.uid))
-			cache_remember_gone(c, p->pod->meta.uid);
-		versions_start(&p->versions, from);
-		replace_pod(c, p, pod);
-	} else if (versions_take(&p->versions, p->pod->meta.rv, pod->meta.rv, from)) {
-		replace_pod(c, p, pod);
-	} else if (was_unsure && !p->versions.unsure) {
-		cache_changed_uid(c, pod->job_uid);
+	pod->ended |= pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+	for (size_t i = 0; i < pod->n_containers; i++)
+		if (!pod->containers[i].init && pod->containers[i].state == CONTAINER_TERMINATED)
+			pod->ended_seen = MAX(pod->ended_seen, pod->containers[i].finished);
+}
+
+static void replace(struct cache *c, struct cached_child *ch, const struct object *o)
+{
+	struct cached_child before = *ch;
+	bool moves = !str_eq(cached_child_job(ch), child_job_uid(o));
+
+	if (moves) {
+		cache_changed_uid(c, cached_child_job(ch));
+		unlink_child(c, ch);
+	}
+	copy_object(ch, o);
+	if (ch->resource == RES_POD)
+		keep_end(ch->pod, before.pod);
+	free_object(&before);
+	if (moves)
+		link_child(c, ch);
+	cache_changed_uid(c, cached_child_job(ch));
+}
+
+static struct cached_child *add(struct cache *c, const struct object *o, enum origin from)
+{
+	struct cached_child *ch = xcalloc(1, sizeof(*ch));
+
+	ch->resource = o->resource;
+	ch->key = child_key(child_meta(o)->ns, child_meta(o)->name);
+	copy_object(ch, o);
+	if (ch->resource == RES_POD)
+		keep_end(ch->pod, NULL);
+	versions_start(&ch->versions, from);
+	map_put(&c->by_name[ch->resource], ch->key, ch);
+	link_child(c, ch);
+	cache_changed_uid(c, cached_child_job(ch));
+	return ch;
+}
+
+void children_put(struct cache *c, const struct object *o, enum origin from)
+{
+	const struct meta *m = child_meta(o);
+	struct cached_child *ch = cache_child(c, o->resource, m->ns, m->name);
+	const struct meta *had = ch ? cached_child_meta(ch) : NULL;
+	bool one = ch && str_eq(had->uid, m->uid), was_unsure = ch && ch->versions.unsure;
+
+	/* A late event of an earlier one of that name. */
+	if (ch && !one && versions_older(had->rv, m->rv))
+		cache_remember_gone(c, m->uid);
+	if ((!one || cached_child_gone(ch)) && cache_was_gone(c, m->uid))
+		return;
+	if (!ch) {
+		ch = add(c, o, from);
+	} else if (!one || cached_child_gone(ch)) {
+		if (!one)
+			cache_remember_gone(c, had->uid);
+		versions_start(&ch->versions, from);
+		replace(c, ch, o);
+	} else if (versions_take(&ch->versions, had->rv, m->rv, from)) {
+		replace(c, ch, o);
+	} else if (was_unsure && !ch->versions.unsure) {
+		cache_changed_uid(c, cached_child_job(ch));
 	}
 	if (from == FROM_LIST)
-		p->versions.mark = c->round[RES_POD];
+		ch->versions.mark = c->round[o->resource];
 }
 
-void children_bury_pod(struct cache *c, struct cached_pod *p)
+struct versions *children_put_unread(struct cache *c, enum resource r, const struct skipped *s)
 {
-	cache_remember_gone(c, p->pod->meta.uid);
-	cache_changed_uid(c, p->pod->job_uid);
-	p->versions.unsure = false;
-	p->pod->gone = true;
-	if (!map_get(&c->jobs_by_uid, p->pod->job_uid))
-		drop_pod(c, p);
+	struct meta meta = { .ns = s->meta.ns, .name = s->meta.name, .uid = s->meta.uid };
+	struct pod pod = { .meta = meta, .job_uid = s->job_uid, .index = -1 };
+	struct service service = { .meta = meta, .job_uid = s->job_uid, .index = -1 };
+	struct group group = { .meta = meta, .job_uid = s->job_uid };
+	struct object o = { .resource = r, .pod = &pod, .service = &service, .group = &group };
+	struct cached_child *ch = cache_child(c, r, meta.ns, meta.name);
+
+	if (!ch) {
+		ch = add(c, &o, FROM_WATCH);
+	} else {
+		cache_remember_gone(c, cached_child_meta(ch)->uid);
+		versions_start(&ch->versions, FROM_WATCH);
+		replace(c, ch, &o);
+	}
+	versions_doubt(&ch->versions, c->sent);
+	return &ch->versions;
 }
 
-void children_pod_gone(struct cache *c, const struct pod *pod)
-{
-	struct cached_pod *p = cache_pod(c, pod->meta.ns, pod->meta.name);
+/* Their end */
 
-	if (!p || !str_eq(p->pod->meta.uid, pod->meta.uid)) {
-		cache_remember_gone(c, pod->meta.uid);
+void children_bury(struct cache *c, struct cached_child *ch)
+{
+	const struct meta *m = cached_child_meta(ch);
+	struct cached_job *job = map_get(&c->jobs_by_uid, cached_child_job(ch));
+
+	cache_remember_gone(c, m->uid);
+	cache_changed_uid(c, cached_child_job(ch));
+	cache_left(c, ch->resource, m);
+	if (ch->resource == RES_POD && job) {
+		ch->versions.unsure = false;
+		ch->pod->gone = true;
 		return;
 	}
-	if (p->pod->gone)
+	/* What we have asked for is no loss. */
+	if (job && !m->deleted)
+		plan_lost(&job->losses, c->now);
+	drop(c, ch);
+}
+
+void children_gone(struct cache *c, const struct object *o)
+{
+	const struct meta *m = child_meta(o);
+	struct cached_child *ch = cache_child_of(c, o->resource, m->ns, m->name, m->uid);
+
+	if (!ch) {
+		cache_remember_gone(c, m->uid);
+		return;
+	}
+	if (cached_child_gone(ch))
 		return;
 	/* Without a deletionTimestamp it may only have lost our label. */
-	if (!pod->meta.deleted && !p->pod->meta.deleted) {
-		p->versions.unsure = true;
-		cache_changed_uid(c, p->pod->job_uid);
+	if (!m->deleted && !cached_child_meta(ch)->deleted) {
+		versions_doubt(&ch->versions, c->sent);
+		cache_changed_uid(c, cached_child_job(ch));
 		return;
 	}
-	if (str_eq(pod->job_uid, p->pod->job_uid))
-		replace_pod(c, p, pod);
-	children_bury_pod(c, p);
+	if (ch->resource == RES_POD && str_eq(child_job_uid(o), cached_child_job(ch)))
+		replace(c, ch, o);
+	children_bury(c, ch);
 }
 
 /* What a list does not hold is gone if we knew that it was going. Otherwise ours is perhaps newer than
    the list, or it lost our label: a GET must tell. */
-static bool doubted(struct versions *v, const struct meta *m)
+static bool doubted(const struct cache *c, struct cached_child *ch)
 {
-	if (v->ahead || !m->deleted)
-		v->unsure = true;
-	return v->unsure;
+	if (ch->versions.ahead || !cached_child_meta(ch)->deleted || c->blind[ch->resource])
+		versions_doubt(&ch->versions, c->sent);
+	return ch->versions.unsure;
 }
 
-void children_sweep_pods(struct cache *c)
+void children_sweep(struct cache *c, enum resource r)
 {
-	VEC(struct cached_pod *) missing = { 0 };
+	VEC(struct cached_child *) missing = { 0 };
 	struct arena a = ARENA_INIT;
 	void *value;
 
-	for (size_t at = 0; map_next(&c->pods, &at, NULL, &value);) {
-		struct cached_pod *p = value;
+	for (size_t at = 0; map_next(&c->by_name[r], &at, NULL, &value);) {
+		struct cached_child *ch = value;
 
-		if (p->versions.mark != c->round[RES_POD] && !p->pod->gone)
-			*vec_push(&a, &missing) = p;
+		if (ch->versions.mark != c->round[r] && !cached_child_gone(ch))
+			*vec_push(&a, &missing) = ch;
 	}
 	for (size_t i = 0; i < missing.n; i++) {
-		if (map_get(&c->jobs_by_uid, missing.v[i]->pod->job_uid) &&
-		    doubted(&missing.v[i]->versions, &missing.v[i]->pod->meta))
-			cache_changed_uid(c, missing.v[i]->pod->job_uid);
-		else
-			children_bury_pod(c, missing.v[i]);
+		struct cached_child *ch = missing.v[i];
+
+		if (map_get(&c->jobs_by_uid, cached_child_job(ch)) && doubted(c, ch))
+			cache_changed_uid(c, cached_child_job(ch));
+		else if (!c->blind[r])
+			children_bury(c, ch);
 	}
 	arena_release(&a);
 }
 
 void children_forget_gone(struct cache *c, struct str job_uid)
 {
-	struct children *ch = cache_children(c, job_uid);
+	struct children *of = cache_children(c, job_uid);
 
-	for (struct cached_pod *p = ch ? ch->pods : NULL, *next; p; p = next) {
-		next = p->next;
-		if (p->pod->gone)
-			drop_pod(c, p);
+	for (struct cached_child *ch = of ? of->first[RES_POD] : NULL, *next; ch; ch = next) {
+		next = ch->next;
+		if (cached_child_gone(ch))
+			drop(c, ch);
 	}
-}
-
-/* Services and PodGroups */
-
-static struct map *others(const struct cache *c, enum resource r)
-{
-	ASSERT(r == RES_SERVICE || r == RES_GROUP);
-	return (struct map *)(uintptr_t)(r == RES_SERVICE ? &c->services : &c->groups);
-}
-
-struct cached_child *cache_child(const struct cache *c, enum resource r, struct str ns, struct str name)
-{
-	struct str key;
-	char *p CLEANUP(freep) = child_key(ns, name, &key);
-
-	return map_get(others(c, r), key);
-}
-
-struct meta *cached_child_meta(const struct cached_child *ch)
-{
-	return ch->resource == RES_SERVICE ? &ch->service->meta : &ch->group->meta;
-}
-
-static struct str job_of(const struct cached_child *ch)
-{
-	return ch->resource == RES_SERVICE ? ch->service->job_uid : ch->group->job_uid;
-}
-
-static void set(struct cache *c, struct cached_child *s, const struct object *o)
-{
-	if (o->resource == RES_SERVICE)
-		s->service = copy_service(o->service);
-	else
-		s->group = copy_group(o->group);
-	link_other(c, s, job_of(s));
-	cache_changed_uid(c, job_of(s));
-}
-
-static void clear(struct cache *c, struct cached_child *s)
-{
-	cache_changed_uid(c, job_of(s));
-	unlink_other(c, s, job_of(s));
-	if (s->resource == RES_SERVICE)
-		free(s->service);
-	else
-		free(s->group);
-}
-
-static void forget(struct cache *c, struct cached_child *s)
-{
-	map_del(others(c, s->resource), s->key);
-	clear(c, s);
-	free((char *)(uintptr_t)s->key.p);
-	free(s);
-}
-
-void children_drop_other(struct cache *c, struct cached_child *s)
-{
-	cache_remember_gone(c, cached_child_meta(s)->uid);
-	forget(c, s);
-}
-
-static struct cached_child *new_other(struct cache *c, const struct object *o, enum origin from)
-{
-	struct cached_child *s = xcalloc(1, sizeof(*s));
-
-	s->resource = o->resource;
-	child_key(child_meta(o)->ns, child_meta(o)->name, &s->key);
-	versions_start(&s->versions, from);
-	map_put(others(c, o->resource), s->key, s);
-	set(c, s, o);
-	return s;
-}
-
-void children_put_other(struct cache *c, const struct object *o, enum origin from)
-{
-	const struct meta *m = child_meta(o);
-	struct cached_child *s = cache_child(c, o->resource, m->ns, m->name);
-	const struct meta *had = s ? cached_child_meta(s) : NULL;
-	bool was_unsure = s && s->versions.unsure;
-
-	if (s && !str_eq(had->uid, m->uid) && versions_older(had->rv, m->rv))
-		cache_remember_gone(c, m->uid);
-	if (s && str_eq(had->uid, m->uid) && str_eq(job_of(s), child_job_uid(o))) {
-		if (versions_take(&s->versions, had->rv, m->rv, from)) {
-			clear(c, s);
-			set(c, s, o);
-		} else if (was_unsure && !s->versions.unsure) {
-			cache_changed_uid(c, job_of(s));
-		}
-	} else if (cache_was_gone(c, m->uid)) {
-		return;
-	} else {
-		/* Another one of that name, or one that now belongs to another job. */
-		if (s && !str_eq(had->uid, m->uid))
-			cache_remember_gone(c, had->uid);
-		if (s)
-			forget(c, s);
-		s = new_other(c, o, from);
-	}
-	if (from == FROM_LIST)
-		s->versions.mark = c->round[o->resource];
-}
-
-void children_other_gone(struct cache *c, const struct object *o)
-{
-	const struct meta *m = child_meta(o);
-	struct cached_child *s = cache_child(c, o->resource, m->ns, m->name);
-
-	if (!s || !str_eq(cached_child_meta(s)->uid, m->uid)) {
-		cache_remember_gone(c, m->uid);
-	} else if (!m->deleted && !cached_child_meta(s)->deleted) {
-		/* As with pods: it may only have lost our label. */
-		s->versions.unsure = true;
-		cache_changed_uid(c, job_of(s));
-	} else {
-		children_drop_other(c, s);
-	}
-}
-
-void children_sweep_others(struct cache *c, enum resource r)
-{
-	VEC(struct cached_child *) missing = { 0 };
-	struct arena a = ARENA_INIT;
-	void *value;
-
-	for (size_t at = 0; map_next(others(c, r), &at, NULL, &value);) {
-		struct cached_child *s = value;
-
-		if (s->versions.mark != c->round[r])
-			*vec_push(&a, &missing) = s;
-	}
-	for (size_t i = 0; i < missing.n; i++) {
-		if (map_get(&c->jobs_by_uid, job_of(missing.v[i])) &&
-		    doubted(&missing.v[i]->versions, cached_child_meta(missing.v[i])))
-			cache_changed_uid(c, job_of(missing.v[i]));
-		else
-			children_drop_other(c, missing.v[i]);
-	}
-	arena_release(&a);
-}
-
-static void release_others(struct map *m)
-{
-	void *value;
-
-	for (size_t at = 0; map_next(m, &at, NULL, &value);) {
-		struct cached_child *s = value;
-
-		if (s->resource == RES_SERVICE)
-			free(s->service);
-		else
-			free(s->group);
-		free((char *)(uintptr_t)s->key.p);
-		free(s);
-	}
-	map_release(m);
 }
 
 void children_release(struct cache *c)
 {
 	void *value;
 
-	for (size_t at = 0; map_next(&c->pods, &at, NULL, &value);) {
-		struct cached_pod *p = value;
-
-		free(p->pod);
-		free((char *)(uintptr_t)p->key.p);
-		free(p);
+	for (int r = 0; r < RES_COUNT; r++) {
+		for (size_t at = 0; map_next(&c->by_name[r], &at, NULL, &value);)
+			free_child(value);
+		map_release(&c->by_name[r]);
 	}
-	release_others(&c->services);
-	release_others(&c->groups);
 	for (size_t at = 0; map_next(&c->children, &at, NULL, &value);)
 		free(value);
-	map_release(&c->pods);
 	map_release(&c->children);
 }

@@ -38,7 +38,7 @@ void copy_meta(struct meta *to, const struct meta *from, char **block)
 struct pod *copy_pod(const struct pod *pod)
 {
 	size_t text = meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n +
-	              pod->message.n + pod->address.n;
+	              pod->message.n + pod->address.n + pod->disrupter.n;
 	struct container *containers;
 	struct pod *out;
 	char *at;
@@ -56,6 +56,7 @@ struct pod *copy_pod(const struct pod *pod)
 	out->reason = pack(&at, pod->reason);
 	out->message = pack(&at, pod->message);
 	out->address = pack(&at, pod->address);
+	out->disrupter = pack(&at, pod->disrupter);
 	for (size_t i = 0; i < pod->n_containers; i++) {
 		containers[i] = pod->containers[i];
 		containers[i].name = pack(&at, pod->containers[i].name);
@@ -137,7 +138,7 @@ struct str copy_text(yyjson_val *val)
 	json_write(yyjson_mut_doc_get_root(m), &b);
 	yyjson_mut_doc_free(m);
 	/* Exactly as long as it is: it may be kept for long. */
-	out = (struct str){ xstrndup(buf_str(&b).p, b.n), b.n };
+	out = str_dup(buf_str(&b));
 	buf_release(&b);
 	return out;
 }

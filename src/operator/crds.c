@@ -1,10 +1,12 @@
 #include "operator/crds.h"
 
+#include "base/http_code.h"
 #include "base/json.h"
+#include "object/delete_options.h"
 
 #include <stdarg.h>
 
-enum { BODY_MAX = 1 << 20, OK = 200, CREATED = 201, FORBIDDEN = 403, NOT_FOUND = 404, CONFLICT = 409, INVALID = 422 };
+enum { BODY_MAX = 1 << 20 };
 
 static const msec retry_after_failure = SECONDS(1), ask_established = 100, established_within = MINUTES(1);
 
@@ -274,12 +276,12 @@ static void found(struct crd *c, msec now, yyjson_val *crd)
 		c->state = PATCH;
 		return;
 	}
-	wait_for_it(c, now, revision ? "" : "its definition is somebody else's and is used as it is");
+	wait_for_it(c, now, revision ? "" : "its CRD is not ours and is used as it is");
 	check_established(c, now, crd);
 }
 
 /* No answer that decides anything. */
-static void again(struct crd *c, msec now, int code, struct str message)
+static void retry_crd(struct crd *c, msec now, int code, struct str message)
 {
 	if (code)
 		snprintf(c->text, sizeof(c->text), "%d %.*s", code, STR_F(message));
@@ -290,50 +292,50 @@ static void again(struct crd *c, msec now, int code, struct str message)
 
 static void looked(struct crd *c, msec now, int code, struct str message, yyjson_val *answer)
 {
-	if (code == OK && c->state == LOOK)
+	if (code == HTTP_OK && c->state == LOOK)
 		found(c, now, answer);
-	else if (code == OK)
+	else if (code == HTTP_OK)
 		check_established(c, now, answer);
-	else if (code == NOT_FOUND && c->options.install)
+	else if (code == HTTP_NOT_FOUND && c->options.install)
 		c->state = CREATE;
-	else if (code == NOT_FOUND)
+	else if (code == HTTP_NOT_FOUND)
 		done(c, false, "there is no definition %.*s, and --install-crds is false", STR_F(c->name));
-	else if (code == FORBIDDEN)
+	else if (code == HTTP_FORBIDDEN)
 		c->state = PROBE;
 	else
-		again(c, now, code, message);
+		retry_crd(c, now, code, message);
 }
 
 static void wrote(struct crd *c, msec now, int code, struct str message, yyjson_val *answer)
 {
 	bool made = c->state == CREATE;
 
-	if (code == OK || code == CREATED) {
+	if (code == HTTP_OK || code == HTTP_CREATED) {
 		c->created = made;
 		c->uid = arena_str(&c->arena, json_str(json_at(answer, "metadata", "uid", NULL)));
 		wait_for_it(c, now, made ? "its definition was made" : "its definition was brought up to date");
-	} else if (code == CONFLICT || code == NOT_FOUND) {
+	} else if (code == HTTP_CONFLICT || code == HTTP_NOT_FOUND) {
 		c->state = LOOK;
-	} else if (code == FORBIDDEN || code == INVALID) {
+	} else if (code == HTTP_FORBIDDEN || code == HTTP_INVALID) {
 		done(c, false, "the definition %.*s cannot be %s: %.*s", STR_F(c->name), made ? "made" : "changed",
 		     STR_F(message));
 	} else {
 		/* Perhaps it was done. */
 		c->state = LOOK;
-		again(c, now, code, message);
+		retry_crd(c, now, code, message);
 	}
 }
 
 static void probed(struct crd *c, msec now, int code, struct str message)
 {
-	if (code == OK)
+	if (code == HTTP_OK)
 		done(c, true, "its definition cannot be looked at and is used as it is");
-	else if (code == NOT_FOUND)
+	else if (code == HTTP_NOT_FOUND)
 		done(c, false, "there is no definition %.*s", STR_F(c->name));
-	else if (code == FORBIDDEN)
+	else if (code == HTTP_FORBIDDEN)
 		done(c, false, "its jobs may not be listed: %.*s", STR_F(message));
 	else
-		again(c, now, code, message);
+		retry_crd(c, now, code, message);
 }
 
 void crd_answer(struct crd *c, msec now, int code, struct str message, yyjson_val *answer)
@@ -361,9 +363,7 @@ bool crd_undo(struct crd *c, struct api_call *ret)
 	if (!c->created)
 		return false;
 	buf_clear(&c->body);
-	buf_printf(&c->body, "{\"preconditions\":{\"uid\":");
-	buf_json_str(&c->body, c->uid);
-	buf_printf(&c->body, "}}");
+	delete_options_put(&c->body, &(struct delete_options){ -1, c->uid, STR_NONE });
 	*ret = (struct api_call){ VERB_DELETE, c->path, buf_str(&c->body) };
 	return true;
 }

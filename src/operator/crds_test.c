@@ -66,6 +66,8 @@ static void gets(struct bench *b, int code, const char *answer)
 	yyjson_doc_free(doc);
 }
 
+#define NOW "3" /* the revision of our own */
+
 /* The definition as a server has it, in TEXT. STATUS: of its condition Established. */
 static const char *stored(struct bench *b, const char *revision, const char *established, const char *without)
 {
@@ -110,24 +112,24 @@ static void test_makes_one_and_waits_for_it(void **state)
 	gets(&b, 404, NULL);
 	sends(&b, VERB_CREATE, PATH);
 	assert_non_null(strstr(b.body, "\"CustomResourceDefinition\""));
-	gets(&b, 201, stored(&b, "2", "False", NULL));
+	gets(&b, 201, stored(&b, NOW, "False", NULL));
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "False", NULL));
+	gets(&b, 200, stored(&b, NOW, "False", NULL));
 	w = crd_next(b.crd, b.now);
 	assert_int_equal(w.type, CRD_SLEEP);
 	b.now = w.at;
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	assert_true(crd_undo(b.crd, &undo));
 	assert_int_equal(undo.verb, VERB_DELETE);
 	assert_true(str_eqc(undo.path, ONE));
-	assert_true(str_eqc(undo.body, "{\"preconditions\":{\"uid\":\"u-1\"}}"));
+	assert_true(str_has_suffix(undo.body, STR(",\"preconditions\":{\"uid\":\"u-1\"}}")));
 	end(&b, true, "was made");
 }
 
 static void test_leaves_what_is_up_to_date(void **state)
 {
-	static const char *const revisions[] = { "2", "7", "1000000" };
+	static const char *const revisions[] = { NOW, "7", "1000000" };
 	struct bench b;
 	struct api_call undo;
 
@@ -151,7 +153,7 @@ static void test_somebody_elses(void **state)
 		begin(&b, usual);
 		sends(&b, VERB_GET, ONE);
 		gets(&b, 200, stored(&b, not_ours[i], "True", NULL));
-		end(&b, true, "somebody else's");
+		end(&b, true, "not ours");
 	}
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
@@ -163,7 +165,7 @@ static void test_somebody_elses(void **state)
 	end(&b, false, "does not keep status.dlOperator");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "True", "served"));
+	gets(&b, 200, stored(&b, NOW, "True", "served"));
 	end(&b, false, "does not serve this version");
 }
 
@@ -178,9 +180,9 @@ static void test_brings_up_to_date(void **state)
 	gets(&b, 200, stored(&b, "1", "True", NULL));
 	sends(&b, VERB_PATCH, ONE);
 	assert_non_null(strstr(b.body, "\"schedulingPolicy\""));
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	end(&b, true, "");
 }
 
@@ -200,9 +202,9 @@ static void test_adopts_when_told(void **state)
 	                                "revision\":"),
 	                 b.body);
 	assert_non_null(strstr(b.body, "\"subresources\":{\"status\":{}}"));
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	/* It was not made by us: it stays. */
 	assert_false(crd_undo(b.crd, &undo));
 	end(&b, true, "brought up to date");
@@ -235,7 +237,7 @@ static void test_somebody_was_faster(void **state)
 	sends(&b, VERB_CREATE, PATH);
 	gets(&b, 409, NULL);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	end(&b, true, "");
 }
 
@@ -260,7 +262,7 @@ static void test_waits_for_a_server(void **state)
 	gets(&b, 0, NULL);
 	b.now += 1000;
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "True", NULL));
+	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	end(&b, true, "");
 }
 
@@ -278,15 +280,15 @@ static void test_refused(void **state)
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200,
-	     "{\"metadata\":{\"annotations\":{\"" LABEL_DOMAIN "revision\":\"2\"}},\"status\":{\"conditions\":["
+	     "{\"metadata\":{\"annotations\":{\"" LABEL_DOMAIN "revision\":\"" NOW "\"}},\"status\":{\"conditions\":["
 	     "{\"type\":\"NamesAccepted\",\"status\":\"False\",\"message\":\"taken\"}]}}");
 	end(&b, false, "is not accepted: taken");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "False", NULL));
+	gets(&b, 200, stored(&b, NOW, "False", NULL));
 	b.now += MINUTES(2);
 	sends(&b, VERB_GET, ONE);
-	gets(&b, 200, stored(&b, "2", "False", NULL));
+	gets(&b, 200, stored(&b, NOW, "False", NULL));
 	end(&b, false, "is not established");
 }
 

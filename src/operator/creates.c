@@ -4,8 +4,11 @@
  * its turn: a body can have 40 KB.
  *
  * The list is what the plan said a moment ago. It is dropped when an answer is not a good one, when the job
- * has changed, and after a second if its children have changed (so that what happened to them is seen and the
- * status shows how far it is) or other jobs wait; once the last answer is there, the job is planned anew.
+ * has changed, at its deadline, and after a second if its children have changed (so that what happened to them is seen
+ * and the status shows how far it is); once the last answer is there, the job is planned anew.
+ *
+ * Where there is no room for all, the lists and the jobs in the queue take turns (operator.c), and among the lists it
+ * is the turn of the one that has the fewest in flight.
  */
 #include "base/log.h"
 #include "operator/internal.h"
@@ -14,16 +17,13 @@
 /* How long a list is believed. */
 static const msec list_lasts = SECONDS(1);
 
-void creates_unbuildable(struct op *op, struct cached_job *job, bool aux, struct err *e)
+void creates_unbuildable(struct op *op, struct cached_job *job, enum resource r, struct str role, struct err *e)
 {
-	struct refusal *r = aux ? &job->aux_refusal : &job->refusal;
-	char **text = aux ? &job->aux_refusal_text : &job->refusal_text;
-
-	free(*text);
-	*text = xstrndup(err_msg(e), strlen(err_msg(e)));
-	*r = (struct refusal){ .kind = REFUSED_INVALID, .message = str_c(*text), .times = r->times + 1, .at = op->now };
+	refused_take(op, job, r, role, REFUSED_UNBUILT, str_c(err_msg(e)));
 	err_release(e);
-	*(aux ? &job->aux_refused : &job->refused) = job->in_flight > 0;
+	/* What was sent before it is part of the same pass. */
+	if (!job->in_flight)
+		job->refused_now[false] = job->refused_now[true] = false;
 	operator_look(op, job, QUEUE_FRESH);
 }
 
@@ -48,13 +48,13 @@ static bool create(struct op *op, struct cached_job *job, const struct create *c
 	if (!(pod ? kind_pod(job->parsed, c->role, c->index, c->generation, restarts, &op->body, &e)
 	          : kind_service(job->parsed, c->role, c->index, &op->body, &e)) ||
 	    !kind_names(job->parsed, c->role, c->index, &names, &e)) {
-		creates_unbuildable(op, job, role->aux, &e);
+		creates_unbuildable(op, job, p.resource, role->name, &e);
 		return false;
 	}
 	if (op->body.overflow) {
 		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
 		        c->index);
-		creates_unbuildable(op, job, role->aux, &e);
+		creates_unbuildable(op, job, p.resource, role->name, &e);
 		return false;
 	}
 	p.name = pod ? names.pod : names.service;
@@ -91,24 +91,18 @@ static void link_list(struct op *op, struct cached_job *job)
 	op->creating = job;
 }
 
-/* Sends as many as may go now. */
-static void send_some(struct op *op, struct cached_job *job)
+static bool may_go(const struct op *op, const struct cached_job *job)
+{
+	const struct creates *l = &job->creates;
+
+	return l->v && l->in_flight < l->window && send_may(op, job);
+}
+
+static void send_one(struct op *op, struct cached_job *job)
 {
 	struct creates *l = &job->creates;
 
-	if (l->rv != str_hash(job->meta.rv) ||
-	    (op->now >= l->until && (l->stale || queue_next(&op->queue) <= op->now))) {
-		creates_drop(op, job);
-		return;
-	}
-	while (l->at < l->n && l->in_flight < l->window && op->requests.in_flight < op->config.requests_max) {
-		if (!create(op, job, &l->v[l->at])) {
-			creates_drop(op, job);
-			return;
-		}
-		l->at++;
-	}
-	if (l->at == l->n)
+	if (!create(op, job, &l->v[l->at]) || ++l->at == l->n)
 		creates_drop(op, job);
 }
 
@@ -129,10 +123,12 @@ bool creates_begin(struct op *op, struct cached_job *job, const struct plan *pla
 	}
 	l->pods = stage == ACT_CREATE_POD;
 	l->until = op->now + list_lasts;
+	l->deadline = plan->deadline;
 	l->stale = false;
 	l->rv = str_hash(job->meta.rv);
 	link_list(op, job);
-	send_some(op, job);
+	while (may_go(op, job))
+		send_one(op, job);
 	/* Nobody's answer would end a list of a job that waits for none. */
 	if (!job->in_flight)
 		creates_drop(op, job);
@@ -148,12 +144,27 @@ void creates_answered(struct op *op, struct cached_job *job, bool good)
 		l->window = MIN(l->window + 1, op->config.creates_max);
 }
 
-void creates_go_on(struct op *op)
+void creates_prune(struct op *op)
 {
 	struct cached_job *next;
 
 	for (struct cached_job *job = op->creating; job; job = next) {
-		next = job->creates.next;
-		send_some(op, job);
+		const struct creates *l = &job->creates;
+
+		next = l->next;
+		if (l->rv != str_hash(job->meta.rv) || op->now >= l->deadline || (op->now >= l->until && l->stale))
+			creates_drop(op, job);
 	}
+}
+
+bool creates_next(struct op *op)
+{
+	struct cached_job *first = NULL;
+
+	for (struct cached_job *job = op->creating; job; job = job->creates.next)
+		if (may_go(op, job) && (!first || job->creates.in_flight < first->creates.in_flight))
+			first = job;
+	if (first)
+		send_one(op, first);
+	return first != NULL;
 }

@@ -25,7 +25,7 @@ static void text(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key, struc
 	json_mut_put(doc, to, str_c(key), json_mut_str(doc, s));
 }
 
-static void number(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key, int64_t n)
+static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key, int64_t n)
 {
 	json_mut_put(doc, to, str_c(key), yyjson_mut_sint(doc, n));
 }
@@ -46,15 +46,15 @@ static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_
 	};
 	yyjson_mut_val *l = list(doc, to, "pods");
 
-	number(doc, to, "podsKnown", (int64_t)in->n_pods);
+	put_number(doc, to, "podsKnown", (int64_t)in->n_pods);
 	for (size_t i = 0; i < MIN(in->n_pods, (size_t)SHOWN_MAX); i++) {
 		const struct pod *p = in->pods[i];
 		yyjson_mut_val *o = yyjson_mut_arr_add_obj(doc, l);
 
 		text(doc, o, "name", p->meta.name);
 		text(doc, o, "role", p->role);
-		number(doc, o, "index", p->index);
-		number(doc, o, "generation", p->generation);
+		put_number(doc, o, "index", p->index);
+		put_number(doc, o, "generation", p->generation);
 		text(doc, o, "phase", str_c(phases[p->phase]));
 		if (p->node.n)
 			text(doc, o, "node", p->node);
@@ -81,8 +81,8 @@ static void put_action(yyjson_mut_doc *doc, yyjson_mut_val *o, const struct job 
 	text(doc, o, "type", str_c(types[a->type]));
 	if (a->type == ACT_CREATE_POD || a->type == ACT_CREATE_SERVICE) {
 		text(doc, o, "role", job->roles[a->role].name);
-		number(doc, o, "index", a->index);
-		number(doc, o, "generation", a->generation);
+		put_number(doc, o, "index", a->index);
+		put_number(doc, o, "generation", a->generation);
 	} else if (a->type == ACT_GET_NODE) {
 		text(doc, o, "node", a->node);
 	} else if (a->target) {
@@ -99,7 +99,7 @@ static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_
 
 	text(doc, o, "write", str_c(writes[plan->write]));
 	put_time(doc, o, "wake", plan->wake);
-	number(doc, o, "actionsPlanned", (int64_t)plan->n_actions);
+	put_number(doc, o, "actionsPlanned", (int64_t)plan->n_actions);
 	for (size_t i = 0; i < MIN(plan->n_actions, (size_t)SHOWN_MAX); i++)
 		put_action(doc, yyjson_mut_arr_add_obj(doc, l), in->job, &plan->actions[i]);
 	if (plan->record)
@@ -116,24 +116,24 @@ static void put_job(struct op *op, struct cached_job *job, yyjson_mut_doc *doc, 
 	text(doc, to, "name", job->meta.name);
 	text(doc, to, "uid", job->meta.uid);
 	text(doc, to, "resourceVersion", job->meta.rv);
-	number(doc, to, "requestsInFlight", (int64_t)job->in_flight);
-	number(doc, to, "failuresInARow", job->item.failures);
+	put_number(doc, to, "requestsInFlight", (int64_t)job->in_flight);
+	put_number(doc, to, "failuresInARow", job->item.failures);
 	put_time(doc, to, "notBefore", job->item.not_before);
-	if (job->refusal.kind != REFUSED_NOT)
-		text(doc, to, "refused", job->refusal.message);
-	if (job->aux_refusal.kind != REFUSED_NOT)
-		text(doc, to, "refusedBeside", job->aux_refusal.message);
+	if (refused_last(job, false)->kind != REFUSED_NOT)
+		text(doc, to, "refused", refused_last(job, false)->message);
+	if (refused_last(job, true)->kind != REFUSED_NOT)
+		text(doc, to, "refusedBeside", refused_last(job, true)->message);
 	if (!gather_known(op, job, &in)) {
 		json_mut_put(doc, to, STR("leftAlone"), yyjson_mut_true(doc));
 		return;
 	}
 	put_pods(doc, to, &in);
-	number(doc, to, "servicesKnown", (int64_t)in.n_services);
+	put_number(doc, to, "servicesKnown", (int64_t)in.n_services);
 	if (in.group) {
 		yyjson_mut_val *group = obj(doc, to, "podGroup");
 
 		text(doc, group, "name", in.group->meta.name);
-		number(doc, group, "minMember", in.group->min_member);
+		put_number(doc, group, "minMember", in.group->min_member);
 		text(doc, group, "phase", in.group->phase);
 	}
 	plan = plan_job(&in, &op->arena);

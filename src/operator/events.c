@@ -1,3 +1,4 @@
+#include "base/http_code.h"
 #include "operator/events.h"
 
 #include "base/buf.h"
@@ -10,9 +11,6 @@ enum {
 	TRIES_MAX = 3,
 	BURST = 50,
 	PER_SECOND = 10,
-	NOT_FOUND = 404,
-	CONFLICT = 409,
-	TOO_MANY = 429,
 };
 
 /* Between two writes of one event; how long creates are gathered before the first. */
@@ -176,8 +174,8 @@ struct what {
 	bool gather; /* many come at once */
 };
 
-static void say(struct events *v, const struct sight *s, const struct what *what, struct str message, msec now,
-                msec wall)
+static void record_event(struct events *v, const struct sight *s, const struct what *what, struct str message, msec now,
+                         msec wall)
 {
 	struct buf key = BUF_INIT(512);
 	struct event *ev;
@@ -210,21 +208,22 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 				 failed = { "FailedCreate", true, false }, refused = { "StatusRefused", true, false };
 	const char *noun = resource_noun(s->resource);
 	bool child = s->resource == RES_POD || s->resource == RES_SERVICE || s->resource == RES_GROUP;
-	bool good = s->code >= 200 && s->code < 300;
+	bool good = http_is_good(s->code);
 	struct buf text = BUF_INIT(8192);
 
 	if (child && s->verb == VERB_CREATE && good) {
 		buf_printf(&text, "Created %s %.*s", noun, STR_F(s->object));
-		say(v, s, &created, buf_str(&text), now, wall);
+		record_event(v, s, &created, buf_str(&text), now, wall);
 	} else if (child && s->verb == VERB_DELETE && good) {
 		buf_printf(&text, "Deleted %s %.*s", noun, STR_F(s->object));
-		say(v, s, &deleted, buf_str(&text), now, wall);
-	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != CONFLICT && s->code != TOO_MANY) {
+		record_event(v, s, &deleted, buf_str(&text), now, wall);
+	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != HTTP_CONFLICT &&
+	           s->code != HTTP_TOO_MANY) {
 		buf_printf(&text, "Could not create %s %.*s: %.*s", noun, STR_F(s->object),
 		           (int)MIN(s->message.n, (size_t)4096), str_text(s->message));
-		say(v, s, &failed, buf_str(&text), now, wall);
-	} else if (s->verb == VERB_PATCH_STATUS && s->code == 422) {
-		say(v, s, &refused, s->message, now, wall);
+		record_event(v, s, &failed, buf_str(&text), now, wall);
+	} else if (s->verb == VERB_PATCH_STATUS && s->code == HTTP_INVALID) {
+		record_event(v, s, &refused, s->message, now, wall);
 	}
 	buf_release(&text);
 }
@@ -248,10 +247,10 @@ static void see_restart(struct events *v, const struct sight *s, msec now, msec 
 		if (last->exit_code >= 0)
 			buf_printf(&text, ", exit code %d", last->exit_code);
 		buf_printf(&text, "; %s", scopes[last->scope]);
-		say(v, s, &restarting, buf_str(&text), now, wall);
+		record_event(v, s, &restarting, buf_str(&text), now, wall);
 	}
 	if (s->after->restarts[CAUSE_RESIZED] > s->before->restarts[CAUSE_RESIZED])
-		say(v, s, &resized, s->record->reason, now, wall);
+		record_event(v, s, &resized, s->record->reason, now, wall);
 	buf_release(&text);
 }
 
@@ -267,13 +266,14 @@ static void see_record(struct events *v, const struct sight *s, msec now, msec w
 
 	see_restart(v, s, now, wall);
 	if (what->reason && s->before->phase != s->after->phase)
-		say(v, s, what, s->record->reason, now, wall);
+		record_event(v, s, what, s->record->reason, now, wall);
 }
 
 void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 {
 	static const struct what left = { "LeftAlone", true, false }, taken = { "NameTaken", true, false },
-				 odd = { "OtherScheduler", true, false };
+				 odd = { "OtherScheduler", true, false }, unread = { "Unreadable", true, false },
+				 status = { "StatusRefused", true, false };
 
 	switch (s->type) {
 	case SIGHT_PASS:
@@ -285,13 +285,19 @@ void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 		see_record(v, s, now, wall);
 		break;
 	case SIGHT_LEFT:
-		say(v, s, &left, s->message, now, wall);
+		record_event(v, s, &left, s->message, now, wall);
 		break;
 	case SIGHT_TAKEN:
-		say(v, s, &taken, s->message, now, wall);
+		record_event(v, s, &taken, s->message, now, wall);
+		break;
+	case SIGHT_STATUS:
+		record_event(v, s, &status, s->message, now, wall);
 		break;
 	case SIGHT_ODD:
-		say(v, s, &odd, s->message, now, wall);
+		record_event(v, s, &odd, s->message, now, wall);
+		break;
+	case SIGHT_UNREAD:
+		record_event(v, s, &unread, s->message, now, wall);
 		break;
 	}
 }
@@ -388,13 +394,13 @@ void events_answer(struct events *v, msec now, uint64_t id, int code)
 	ASSERT(ev->used && ev->in_flight && ev->serial == id >> 10);
 	ev->in_flight = false;
 	v->in_flight--;
-	if ((code >= 200 && code < 300) || (code == CONFLICT && !ev->exists)) {
+	if (http_is_good(code) || (code == HTTP_CONFLICT && !ev->exists)) {
 		ev->exists = true;
 		ev->written = ev->writing;
-	} else if (code == NOT_FOUND && ev->exists) {
+	} else if (code == HTTP_NOT_FOUND && ev->exists) {
 		/* Its time was over: the next one is a new one. */
 		ev->exists = false;
-	} else if (code >= 400 && code < 500 && code != TOO_MANY) {
+	} else if (code >= 400 && code < 500 && code != HTTP_TOO_MANY) {
 		ev->written = ev->writing;
 	} else if (++ev->tries >= TRIES_MAX) {
 		ev->written = ev->count;

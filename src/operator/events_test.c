@@ -276,6 +276,18 @@ static void test_another_scheduler(void **state)
 	has(b, "\"message\":\"spec.schedulerName is kept\"");
 }
 
+static void test_unreadable(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_UNREAD);
+
+	s.message = STR("pod demo-ps-0 is larger than 8 MiB");
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"Unreadable\",\"type\":\"Warning\"");
+	has(b, "\"message\":\"pod demo-ps-0 is larger than 8 MiB\"");
+}
+
 /* A PodGroup is a child as the others are. */
 static void test_a_podgroup(void **state)
 {
@@ -320,6 +332,7 @@ int main(void)
 		TEST(test_bounds),
 		TEST(test_a_name_that_is_taken),
 		TEST(test_another_scheduler),
+		TEST(test_unreadable),
 		TEST(test_a_podgroup),
 		TEST(test_a_kind_that_is_not_known),
 	};

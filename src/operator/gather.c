@@ -83,7 +83,9 @@ static void read_job(struct op *op, struct cached_job *job)
 	/* What was refused before may be mended, if it is not just read again. */
 	hash = read_hash(yyjson_doc_get_root(job->doc));
 	if (hash != job->read_hash) {
-		job->refusal = job->aux_refusal = (struct refusal){ 0 };
+		refused_forget(job);
+		job->status_form = STATUS_WHOLE;
+		job->status_held = 0;
 		observe_schedulers(op, job);
 	}
 	job->read_hash = hash;
@@ -125,9 +127,8 @@ static void refresh(struct op *op, struct cached_job *job)
 		read_job(op, job);
 	job->record = read_record(op, job);
 	observe_record(op, job);
-	job->asked = false;
-	free((char *)(uintptr_t)job->parsed_rv.p);
-	job->parsed_rv = (struct str){ xstrndup(job->meta.rv.p, job->meta.rv.n), job->meta.rv.n };
+	str_free(job->parsed_rv);
+	job->parsed_rv = str_dup(job->meta.rv);
 }
 
 /* Anybody can write our labels on a pod; what the job owns, only its owner reference says. */
@@ -146,35 +147,36 @@ static void fill(struct op *op, struct cached_job *job, const struct children *c
 		.record = job->record,
 		.fleet = op->config.nodes ? cache_fleet(&op->cache) : NULL,
 		.config = &op->config.plan,
-		.refusal = job->refusal,
-		.aux_refusal = job->aux_refusal,
+		.refusal = *refused_last(job, false),
+		.aux_refusal = *refused_last(job, true),
+		.losses = job->losses,
 		.group_kept = job->group_kept,
-		.groups_trouble = op->groups_trouble ? str_c(op->groups_trouble) : STR_NONE,
+		.groups_trouble = trouble_of(op, RES_GROUP, STR_NONE),
 		.now = op->now,
 		.status_written = job->status_written,
+		.status_held = job->status_held,
 	};
 	if (!ch)
 		return;
-	pods = arena_raw(&op->arena, ch->n_pods * sizeof(*pods));
-	services = arena_raw(&op->arena, ch->n_others * sizeof(*services));
-	for (struct cached_pod *p = ch->pods; p; p = p->next)
+	pods = arena_raw(&op->arena, ch->n[RES_POD] * sizeof(*pods));
+	services = arena_raw(&op->arena, ch->n[RES_SERVICE] * sizeof(*services));
+	for (const struct cached_child *p = ch->first[RES_POD]; p; p = p->next)
 		if (owns(job, &p->pod->meta))
 			pods[ret->n_pods++] = p->pod;
-	for (struct cached_child *s = ch->others; s; s = s->next) {
-		if (!owns(job, cached_child_meta(s)))
-			continue;
-		if (s->resource == RES_GROUP)
-			ret->group = s->group;
-		else
+	for (const struct cached_child *s = ch->first[RES_SERVICE]; s; s = s->next)
+		if (owns(job, &s->service->meta))
 			services[ret->n_services++] = s->service;
-	}
+	for (const struct cached_child *g = ch->first[RES_GROUP]; g; g = g->next)
+		if (owns(job, &g->group->meta))
+			ret->group = g->group;
 	ret->pods = pods;
 	ret->services = services;
 }
 
-enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret)
+enum gather_result gather(struct op *op, struct cached_job *job, struct plan_input *ret)
 {
 	struct children *ch = cache_children(&op->cache, job->meta.uid);
+	enum gather_result missing;
 
 	if (ask_doubted(op, job, ch))
 		return GATHER_ASK;
@@ -182,7 +184,10 @@ enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *r
 	refresh(op, job);
 	if (job->leave_alone)
 		return GATHER_LEAVE;
-	if (ask_missing(op, job, ch))
+	missing = ask_missing(op, job, ch);
+	if (missing != GATHERED)
+		return missing;
+	if (taken_ask(op, job))
 		return GATHER_ASK;
 	fill(op, job, ch, ret);
 	return GATHERED;

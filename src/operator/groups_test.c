@@ -193,10 +193,12 @@ static void test_foreign(void **state)
 	g.meta.owner = STR("MXJob/j");
 	group_answer(s, waiting(s, VERB_GET, RES_GROUP), &g);
 	status_written_if_any(s);
-	assert_non_null(strstr(s->status.p, "waits for a name that somebody else has: PodGroup j belongs to MXJob/j"));
+	assert_non_null(strstr(s->status.p, "waits for a name that is taken: PodGroup j belongs to MXJob/j"));
 	assert_int_equal(count_waiting(s), 0);
 	s->now += MINUTES(2);
 	run_step(s);
+	assert_null(waiting(s, VERB_CREATE, RES_GROUP));
+	refuse(s, waiting(s, VERB_GET, RES_GROUP), 404, "NotFound");
 	assert_non_null(waiting(s, VERB_CREATE, RES_GROUP));
 }
 
@@ -310,22 +312,25 @@ static void test_unknown_to_the_cluster(void **state)
 	listed(s);
 	put_job(s, "1", "", 0);
 	assert_int_equal(count_waiting(s), 0);
-	assert_false(operator_trouble(s->op, RES_POD, 404, STR("x"), &line));
-	assert_false(operator_trouble(s->op, RES_GROUP, 500, STR("x"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_POD, STR_NONE, 404, STR("x"), &line), TROUBLE_OTHER);
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 500, STR("x"), &line), TROUBLE_OTHER);
 	assert_false(operator_ready(s->op));
-	assert_true(operator_trouble(s->op, RES_GROUP, 404, STR("404 page not found"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 404, STR("404 page not found"), &line),
+	                 TROUBLE_NEWS);
 	assert_string_equal(line.p,
 	                    "the cluster knows no PodGroup of scheduling.volcano.sh/v1beta1: install Volcano, or "
 	                    "start dl-operator without --gang-scheduler-name");
 	/* Once. */
-	assert_false(operator_trouble(s->op, RES_GROUP, 404, STR("404 page not found"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 404, STR("404 page not found"), &line),
+	                 TROUBLE_KNOWN);
 	assert_true(operator_ready(s->op));
 	run_step(s);
 	status_written(s);
 	assert_non_null(strstr(s->status.p, "waits: the cluster knows no PodGroup of scheduling.volcano.sh/v1beta1"));
 	assert_int_equal(count_waiting(s), 0);
 	buf_clear(&line);
-	assert_true(operator_trouble(s->op, RES_GROUP, 403, STR("podgroups is forbidden"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 403, STR("podgroups is forbidden"), &line),
+	                 TROUBLE_NEWS);
 	assert_non_null(strstr(line.p, "may not use"));
 	s->now += SECONDS(2);
 	run_step(s);
@@ -335,6 +340,31 @@ static void test_unknown_to_the_cluster(void **state)
 	list_one(s, RES_GROUP);
 	status_written_if_any(s);
 	assert_non_null(waiting(s, VERB_CREATE, RES_GROUP));
+	buf_release(&line);
+}
+
+/* A server that cannot list them is not waited for either; one that stumbles once they are known holds nobody up. */
+static void test_server_fails(void **state)
+{
+	struct script *s = *state;
+	struct buf line = BUF_INIT(1024);
+
+	listed(s);
+	put_job(s, "1", "", 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 500, STR("webhook"), &line),
+		                 TROUBLE_OTHER);
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 500, STR("webhook"), &line), TROUBLE_NEWS);
+	assert_string_equal(line.p, "the PodGroups of scheduling.volcano.sh/v1beta1 cannot be listed: webhook");
+	run_step(s);
+	status_written(s);
+	assert_non_null(strstr(s->status.p, "cannot be listed: webhook"));
+	list_one(s, RES_GROUP);
+	status_written_if_any(s);
+	assert_non_null(waiting(s, VERB_CREATE, RES_GROUP));
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 500, STR("webhook"), &line),
+		                 TROUBLE_OTHER);
 	buf_release(&line);
 }
 
@@ -349,9 +379,11 @@ static void test_right_is_lost(void **state)
 	s->op->config.plan.status_interval = 0;
 	group_answer(s, t, &g);
 	status_written_if_any(s);
-	assert_true(operator_trouble(s->op, RES_GROUP, 403, STR("podgroups is forbidden"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 403, STR("podgroups is forbidden"), &line),
+	                 TROUBLE_NEWS);
 	assert_non_null(strstr(line.p, "may not use"));
-	assert_false(operator_trouble(s->op, RES_GROUP, 403, STR("podgroups is forbidden"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 403, STR("podgroups is forbidden"), &line),
+	                 TROUBLE_KNOWN);
 	assert_true(operator_ready(s->op));
 	run_step(s);
 	status_written(s);
@@ -374,8 +406,10 @@ static void test_trouble_leaves_nothing(void **state)
 	size_t used = s->op->arena.used;
 	struct buf line = BUF_INIT(1024);
 
-	assert_true(operator_trouble(s->op, RES_GROUP, 404, STR("404 page not found"), &line));
-	assert_false(operator_trouble(s->op, RES_GROUP, 404, STR("404 page not found"), &line));
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 404, STR("404 page not found"), &line),
+	                 TROUBLE_NEWS);
+	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 404, STR("404 page not found"), &line),
+	                 TROUBLE_KNOWN);
 	assert_int_equal(s->op->arena.used, used);
 	buf_release(&line);
 }
@@ -420,7 +454,7 @@ int main(void)
 		GROUP_TEST(test_patched_once, plugins),    GROUP_TEST(test_patch_meets_another, plugins),
 		GROUP_TEST(test_lost_label, plugins),      GROUP_TEST(test_unknown_to_the_cluster, volcano),
 		GROUP_TEST(test_right_is_lost, volcano),   GROUP_TEST(test_trouble_leaves_nothing, volcano),
-		GROUP_TEST(test_other_scheduler, volcano),
+		GROUP_TEST(test_other_scheduler, volcano), GROUP_TEST(test_server_fails, volcano),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

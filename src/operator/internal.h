@@ -20,8 +20,13 @@ struct op {
 	struct cached_job *open_first, *open_last; /* jobs that are kept as trees, the last used first */
 	size_t n_open;
 	struct cached_job *creating; /* jobs with creates that wait for their turn */
+	struct taken *taken;         /* names that jobs wait for */
+	bool creates_turn;           /* it is theirs, and then the queue's */
 	bool created;                /* what changes now is what we have just made */
-	char *groups_trouble;        /* why there can be no PodGroups; NULL: there can */
+	struct trouble *troubles;    /* lists that cannot be had */
+	struct map skipped;          /* objects that were not read, and that people were told of */
+	size_t n_skipped[RES_COUNT];
+	bool skipped_more; /* … and of those that are too many */
 };
 
 /* open.c: makes a tree of the job, and text of those that were not looked at for long. */
@@ -30,32 +35,52 @@ void open_job(struct op *op, struct cached_job *job);
 void open_forget(struct op *op, struct cached_job *job);
 
 /* gather.c: the cache → what the plan wants to know. */
-enum gathered {
+enum gather_result {
 	GATHERED,
-	GATHER_ASK,   /* first a GET must tell what is there: it was sent */
+	GATHER_ASK,   /* first GETs must tell what is there: they were sent */
+	GATHER_LATER, /* … and are sent again after a back-off */
 	GATHER_LEAVE, /* this job is left alone */
 };
-enum gathered gather(struct op *op, struct cached_job *job, struct plan_input *ret);
+enum gather_result gather(struct op *op, struct cached_job *job, struct plan_input *ret);
 /* The same of what is known already, nobody is asked. False: it is left alone. */
 bool gather_known(struct op *op, struct cached_job *job, struct plan_input *ret);
 
-/* ask.c: sends a GET for what is doubted, and for what the record saw and we did not. False: nothing to ask. */
+/* ask.c: sends GETs for what is doubted, as many as there is room for. False: nothing is. */
 bool ask_doubted(struct op *op, struct cached_job *job, const struct children *ch);
-bool ask_missing(struct op *op, struct cached_job *job, const struct children *ch);
+/* The same for pods that the record saw and we did not. What was answered is not asked again in that generation. */
+enum gather_result ask_missing(struct op *op, struct cached_job *job, const struct children *ch);
+/* Such a question was answered; it was not. */
+void ask_answered(struct cached_job *job, const struct pending *p);
+void ask_failed(struct cached_job *job, const struct pending *p);
+/* All of a page are: did every question fail? */
+bool ask_page_failed(struct cached_job *job);
+
+/* taken.c: what FOUND is has the name of a child. WATCHED: a watch shows its end. */
+void taken_note(struct op *op, const struct pending *p, bool aux, const struct meta *found, bool watched);
+/* Nothing stands under that name any more: whoever waits for it goes on. */
+void taken_left(struct op *op, enum resource resource, struct str ns, struct str name);
+/* The job has found that nobody else has the name of that child: it does not wait for it. */
+void taken_not(struct op *op, const struct pending *p);
+/* Sends a GET for a name that the job waits for, if it is time to. False: it is not. */
+bool taken_ask(struct op *op, struct cached_job *job);
+/* It waits for none any more. */
+void taken_forget(struct op *op, struct cached_job *job);
 
 /* apply.c: the plan → requests. False if there was nothing to send. */
-bool apply(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
+bool apply_plan(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan);
 /* Puts our labels on a child that lost them, or never had them. */
 void apply_adopt(struct op *op, const struct pending *p, const struct meta *found);
 
 /* creates.c: sends the plan's creates of that type, as many at once as go well. False: none could be sent. */
 bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum action_type stage);
-/* A child cannot even be built: as if the server had refused it. E is released. */
-void creates_unbuildable(struct op *op, struct cached_job *job, bool aux, struct err *e);
+/* A child of that role cannot even be built: it is tried again, as what the server refuses. E is released. */
+void creates_unbuildable(struct op *op, struct cached_job *job, enum resource r, struct str role, struct err *e);
 /* One of them was answered. */
 void creates_answered(struct op *op, struct cached_job *job, bool good);
-/* Sends the next ones, of all jobs. */
-void creates_go_on(struct op *op);
+/* Drops the lists that are out of date. */
+void creates_prune(struct op *op);
+/* Sends one of those that wait, of the job that has the fewest of them in flight. False: there is none, or no room. */
+bool creates_next(struct op *op);
 /* No more of them are sent. */
 void creates_drop(struct op *op, struct cached_job *job);
 
@@ -63,15 +88,42 @@ void creates_drop(struct op *op, struct cached_job *job);
 bool groups_write(struct op *op, struct cached_job *job, const struct action *a);
 /* The answer to that. */
 void groups_answered(struct op *op, const struct pending *p, const struct outcome *o);
-/* They can be listed. */
-void groups_listed(struct op *op);
+
+/* trouble.c: why it cannot be listed; empty: it can, or nobody knows yet. */
+struct str trouble_of(const struct op *op, enum resource r, struct str kind);
+/* It was listed. FIRST: for the first time. */
+void trouble_listed(struct op *op, enum resource r, struct str kind, bool first);
+void trouble_release(struct op *op);
+
+/* skipped.c: remembers which objects are not read, logs those that are new. */
+void skipped_event(struct op *op, const struct cluster_event *ev);
+/* Tells the observer of those that name this job. */
+void skipped_tell(struct op *op, struct cached_job *job);
+/* For people. */
+const char *skipped_why(bool large);
+void skipped_release(struct op *op);
 
 /* outcome.c: an answer → the cache, refusals and back-offs. */
 void outcome_take(struct op *op, const struct outcome *o);
 /* No answer that says anything: try again, later each time. */
 void outcome_failed(struct cached_job *job, const struct outcome *o);
-/* The server does not take what the job needs. */
-void outcome_refused(struct op *op, const struct pending *p, enum refusal_kind kind, struct str message);
+/* The server does not take the job's status, or it is too long to be sent. */
+void outcome_status_refused(struct op *op, struct cached_job *job, struct str message);
+
+/* refused.c: a child of the job was not made. */
+void refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role, enum refusal_kind kind,
+                  struct str message);
+/* … and now one of that sort and role is. */
+void refused_not(struct cached_job *job, enum resource what, struct str role);
+/* What was said to the last that was not made, of children that count or of those that do not. Kind REFUSED_NOT: all
+   were. */
+const struct refusal *refused_last(const struct cached_job *job, bool aux);
+/* It is forgotten. */
+void refused_over(struct cached_job *job, bool aux);
+/* The job was edited: everything is tried anew. */
+void refused_forget(struct cached_job *job);
+/* Is that a role which does not count? The job goes on without its children. */
+bool refused_is_aux(const struct cached_job *job, struct str role_name);
 
 /* observe.c */
 void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later);
@@ -79,6 +131,9 @@ void observe_answer(struct op *op, const struct pending *p, const struct outcome
 void observe_record(struct op *op, struct cached_job *job);
 void observe_left(struct op *op, struct cached_job *job, const char *why);
 void observe_taken(struct op *op, struct cached_job *job, struct str whose);
+void observe_status_refused(struct op *op, struct cached_job *job, struct str message);
+/* A child, or the job itself, is not read as it changes. */
+void observe_unread(struct op *op, struct cached_job *job, enum resource r, struct str name, bool large);
 /* A job that has not begun chose a scheduler that knows nothing of gangs. */
 void observe_schedulers(struct op *op, struct cached_job *job);
 

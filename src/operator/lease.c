@@ -1,8 +1,10 @@
 #include "operator/lease.h"
 
-enum { BODY_MAX = 4096, OK = 200, CREATED = 201, NOT_FOUND = 404, CONFLICT = 409 };
+#include "base/http_code.h"
 
-enum asked { ASKED_NOTHING, ASKED_GET, ASKED_CREATE, ASKED_TAKE, ASKED_RENEW, ASKED_RELEASE };
+enum { BODY_MAX = 4096 };
+
+enum lease_asked { ASKED_NOTHING, ASKED_GET, ASKED_CREATE, ASKED_TAKE, ASKED_RENEW, ASKED_RELEASE };
 
 struct lease {
 	struct lease_config config;
@@ -17,9 +19,9 @@ struct lease {
 	msec its_duration;
 	msec seen; /* when we saw it change */
 
-	bool held;        /* by us, as the server said */
-	msec renewed;     /* when the last good write of ours was sent */
-	enum asked asked; /* in flight */
+	bool held;              /* by us, as the server said */
+	msec renewed;           /* when the last good write of ours was sent */
+	enum lease_asked asked; /* in flight */
 	msec sent;
 	msec next; /* not before */
 	bool releasing, released, reachable;
@@ -128,7 +130,7 @@ static void put_spec(struct lease *l, bool taken, msec wall)
 	buf_printf(b, "}}");
 }
 
-static void put_body(struct lease *l, enum asked what, msec wall)
+static void put_body(struct lease *l, enum lease_asked what, msec wall)
 {
 	struct buf *b = &l->body;
 
@@ -160,7 +162,7 @@ static void put_body(struct lease *l, enum asked what, msec wall)
 	}
 }
 
-static struct lease_wish ask(struct lease *l, enum asked what, msec now, msec wall)
+static struct lease_wish ask_for_lease(struct lease *l, enum lease_asked what, msec now, msec wall)
 {
 	static const enum verb verbs[] = {
 		[ASKED_GET] = VERB_GET,     [ASKED_CREATE] = VERB_CREATE, [ASKED_TAKE] = VERB_PATCH,
@@ -193,7 +195,7 @@ static struct lease_wish release_next(struct lease *l, msec now, msec wall)
 {
 	if (!l->held || l->released)
 		return (struct lease_wish){ .type = LEASE_DONE };
-	return ask(l, l->fresh ? ASKED_RELEASE : ASKED_GET, now, wall);
+	return ask_for_lease(l, l->fresh ? ASKED_RELEASE : ASKED_GET, now, wall);
 }
 
 struct lease_wish lease_next(struct lease *l, msec now, msec wall)
@@ -206,24 +208,24 @@ struct lease_wish lease_next(struct lease *l, msec now, msec wall)
 	if (l->held && !lease_leads(l, now))
 		l->held = l->fresh = false;
 	if (!l->fresh)
-		return now < l->next ? sleep_until(l->next) : ask(l, ASKED_GET, now, wall);
+		return now < l->next ? sleep_until(l->next) : ask_for_lease(l, ASKED_GET, now, wall);
 	if (l->held)
-		return now < l->next ? sleep_until(l->next) : ask(l, ASKED_RENEW, now, wall);
+		return now < l->next ? sleep_until(l->next) : ask_for_lease(l, ASKED_RENEW, now, wall);
 	if (!l->known)
-		return ask(l, ASKED_CREATE, now, wall);
+		return ask_for_lease(l, ASKED_CREATE, now, wall);
 	if (now >= expiry(l))
-		return ask(l, ASKED_TAKE, now, wall);
-	return now < l->next ? sleep_until(MIN(l->next, expiry(l))) : ask(l, ASKED_GET, now, wall);
+		return ask_for_lease(l, ASKED_TAKE, now, wall);
+	return now < l->next ? sleep_until(MIN(l->next, expiry(l))) : ask_for_lease(l, ASKED_GET, now, wall);
 }
 
-static void keep(char **to, struct str s)
+static void keep_text(char **to, struct str s)
 {
 	free(*to);
 	*to = xstrndup(str_text(s), s.n);
 }
 
 /* Remembers what the server shows. False if it is no Lease. */
-static bool look(struct lease *l, msec now, yyjson_val *lease)
+static bool look_at_lease(struct lease *l, msec now, yyjson_val *lease)
 {
 	yyjson_val *spec = json_get(lease, "spec");
 	struct str rv = json_str(json_at(lease, "metadata", "resourceVersion", NULL));
@@ -233,8 +235,8 @@ static bool look(struct lease *l, msec now, yyjson_val *lease)
 		return false;
 	if (!l->rv || !str_eqc(rv, l->rv))
 		l->seen = now;
-	keep(&l->rv, rv);
-	keep(&l->holder, json_str(json_get(spec, "holderIdentity")));
+	keep_text(&l->rv, rv);
+	keep_text(&l->holder, json_str(json_get(spec, "holderIdentity")));
 	json_int(json_get(spec, "leaseTransitions"), &transitions);
 	l->transitions = transitions >= 0 && transitions < INT32_MAX ? transitions : 0;
 	/* Without a sane duration of its own ours holds. */
@@ -254,10 +256,10 @@ static msec pause(const struct lease *l)
 
 static void got(struct lease *l, msec now, int code, yyjson_val *answer)
 {
-	if (code == NOT_FOUND) {
+	if (code == HTTP_NOT_FOUND) {
 		l->held = l->known = false;
 		l->fresh = true;
-	} else if (code == OK && look(l, now, answer)) {
+	} else if (code == HTTP_OK && look_at_lease(l, now, answer)) {
 		l->held = l->held && ours(l);
 		l->next = l->held ? now : now + pause(l);
 	} else {
@@ -267,7 +269,7 @@ static void got(struct lease *l, msec now, int code, yyjson_val *answer)
 
 static void wrote(struct lease *l, msec now, int code, yyjson_val *answer)
 {
-	if ((code == OK || code == CREATED) && look(l, now, answer) && ours(l)) {
+	if ((code == HTTP_OK || code == HTTP_CREATED) && look_at_lease(l, now, answer) && ours(l)) {
 		l->held = true;
 		l->renewed = l->sent;
 		l->next = l->sent + l->config.retry_period;
@@ -276,14 +278,14 @@ static void wrote(struct lease *l, msec now, int code, yyjson_val *answer)
 	/* Somebody else wrote, or it is not known whether we did: it is read before anything else. Nobody may
 	   take it from a leader before the deadline, but a Lease that was deleted is anybody's. */
 	l->fresh = false;
-	if (code == NOT_FOUND)
+	if (code == HTTP_NOT_FOUND)
 		l->held = false;
-	l->next = code == CONFLICT || code == NOT_FOUND ? now : now + pause(l);
+	l->next = code == HTTP_CONFLICT || code == HTTP_NOT_FOUND ? now : now + pause(l);
 }
 
 void lease_answer(struct lease *l, msec now, int code, yyjson_val *answer)
 {
-	enum asked asked = l->asked;
+	enum lease_asked asked = l->asked;
 
 	l->asked = ASKED_NOTHING;
 	l->reachable = code != 0;

@@ -154,7 +154,9 @@ void metrics_see(struct metrics *m, const struct sight *s)
 		break;
 	case SIGHT_LEFT:
 	case SIGHT_TAKEN:
+	case SIGHT_STATUS:
 	case SIGHT_ODD:
+	case SIGHT_UNREAD:
 		break;
 	}
 }
@@ -248,6 +250,17 @@ static void put_requests(const struct metrics *m, struct buf *out)
 	}
 }
 
+static void put_served(const struct metrics_now *now, struct buf *out)
+{
+	family(out, "dl_operator_kind_served", "gauge",
+	       "0: the jobs of the kind cannot be listed, and the log says why.");
+	for (size_t i = 0; now->op && i < kinds_count(now->kinds); i++) {
+		struct str id = kinds_at(now->kinds, i)->id;
+
+		buf_printf(out, "dl_operator_kind_served{kind=\"%.*s\"} %d\n", STR_F(id), operator_serves(now->op, id));
+	}
+}
+
 static void put_jobs(const struct metrics *m, const struct metrics_now *now, struct buf *out)
 {
 	family(out, "dl_operator_jobs", "gauge", "Jobs by kind and phase.");
@@ -280,9 +293,22 @@ static void put_jobs(const struct metrics *m, const struct metrics_now *now, str
 	}
 }
 
+static void put_by_resource(struct buf *out, const char *name, const char *help, const size_t n[static RES_COUNT])
+{
+	static const char *const names[RES_COUNT] = {
+		[RES_JOB] = "jobs",   [RES_POD] = "pods",        [RES_SERVICE] = "services",
+		[RES_NODE] = "nodes", [RES_GROUP] = "podgroups",
+	};
+
+	family(out, name, "gauge", help);
+	for (int r = 0; r < RES_COUNT; r++)
+		buf_printf(out, "%s{resource=\"%s\"} %zu\n", name, names[r], n[r]);
+}
+
 static void put_queue(const struct metrics_now *now, struct buf *out)
 {
 	struct operator_stats s = now->op ? operator_stats(now->op) : (struct operator_stats){ 0 };
+	const size_t known[RES_COUNT] = { s.jobs, s.pods, s.services, s.nodes, s.groups };
 	const struct {
 		const char *name, *type, *help;
 		uint64_t value;
@@ -298,12 +324,8 @@ static void put_queue(const struct metrics_now *now, struct buf *out)
 	}
 	one(out, "dl_operator_queue_waiting", "gauge", "Jobs that are looked at later.", (double)s.waiting);
 	one(out, "dl_operator_requests_in_flight", "gauge", "Requests without an answer yet.", (double)s.in_flight);
-	family(out, "dl_operator_cached_objects", "gauge", "Objects that are known.");
-	buf_printf(out, "dl_operator_cached_objects{resource=\"jobs\"} %zu\n", s.jobs);
-	buf_printf(out, "dl_operator_cached_objects{resource=\"pods\"} %zu\n", s.pods);
-	buf_printf(out, "dl_operator_cached_objects{resource=\"services\"} %zu\n", s.services);
-	buf_printf(out, "dl_operator_cached_objects{resource=\"nodes\"} %zu\n", s.nodes);
-	buf_printf(out, "dl_operator_cached_objects{resource=\"podgroups\"} %zu\n", s.groups);
+	put_by_resource(out, "dl_operator_cached_objects", "Objects that are known.", known);
+	put_by_resource(out, "dl_operator_unread_objects", "Objects that are too large to be read.", s.unread);
 }
 
 static void put_process(const struct metrics_process *p, struct buf *out)
@@ -320,6 +342,7 @@ void metrics_write(const struct metrics *m, const struct metrics_now *now, struc
 {
 	put_queue(now, out);
 	put_reconciles(m, out);
+	put_served(now, out);
 	put_jobs(m, now, out);
 	put_requests(m, out);
 	if (now->leads >= 0) {

@@ -20,18 +20,14 @@ void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later
 /* Whoever asks for a deletion knows the name only. */
 static void find_child(struct op *op, const struct pending *p, struct sight *s)
 {
-	const struct cached_pod *pod = s->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
-	const struct cached_child *service =
-		s->resource == RES_SERVICE ? cache_child(&op->cache, RES_SERVICE, p->ns, p->name) : NULL;
+	const struct cached_child *ch = cache_child(&op->cache, s->resource, p->ns, p->name);
 
-	if (pod) {
-		s->role = pod->pod->role;
-		s->index = pod->pod->index;
-		s->generation = pod->pod->generation;
-	} else if (service) {
-		s->role = service->service->role;
-		s->index = service->service->index;
-	}
+	if (!ch || s->resource == RES_GROUP)
+		return;
+	s->role = cached_child_replica(ch).role;
+	s->index = cached_child_replica(ch).index;
+	if (s->resource == RES_POD)
+		s->generation = ch->pod->generation;
 }
 
 void observe_answer(struct op *op, const struct pending *p, const struct outcome *o)
@@ -87,6 +83,19 @@ void observe_left(struct op *op, struct cached_job *job, const char *why)
 void observe_taken(struct op *op, struct cached_job *job, struct str whose)
 {
 	see(op, &(struct sight){ .type = SIGHT_TAKEN, .kind = job->kind, .job = &job->meta, .message = whose });
+}
+
+void observe_status_refused(struct op *op, struct cached_job *job, struct str message)
+{
+	see(op, &(struct sight){ .type = SIGHT_STATUS, .kind = job->kind, .job = &job->meta, .message = message });
+}
+
+void observe_unread(struct op *op, struct cached_job *job, enum resource r, struct str name, bool large)
+{
+	struct str text = arena_printf(&op->arena, "%s %.*s is %s: it is asked for by name instead of being watched",
+	                               resource_noun(r), STR_F(name), skipped_why(large));
+
+	see(op, &(struct sight){ .type = SIGHT_UNREAD, .kind = job->kind, .job = &job->meta, .message = text });
 }
 
 void observe_schedulers(struct op *op, struct cached_job *job)

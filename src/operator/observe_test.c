@@ -64,7 +64,9 @@ static void see(void *cookie, const struct sight *s)
 	case SIGHT_TAKEN:
 		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
 		break;
+	case SIGHT_STATUS:
 	case SIGHT_ODD:
+	case SIGHT_UNREAD:
 	case SIGHT_LEFT:
 		fail();
 	}
@@ -192,6 +194,7 @@ static void test_tells_whose_a_name_is(void **state)
 	struct seen seen = { 0 };
 	struct sent *t;
 	struct service svc = { .meta = { .ns = STR("ns"), .uid = STR("found"), .rv = STR("9") } };
+	char told[sizeof(seen.taken)];
 
 	watched(s, &seen);
 	listed(s);
@@ -212,8 +215,14 @@ static void test_tells_whose_a_name_is(void **state)
 	status_written_if_any(s);
 	s->now += SECONDS(1);
 	run_step(s);
+	/* It is still there, which is no news. */
+	memcpy(told, seen.taken, sizeof(told));
+	seen.taken[0] = 0;
+	answer(s, waiting(s, VERB_GET, RES_SERVICE),
+	       (struct outcome){ .code = 200, .object = { RES_SERVICE, .service = &svc } });
+	assert_string_equal(seen.taken, "");
 	assert_non_null(waiting(s, VERB_PATCH_STATUS, RES_JOB));
-	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, seen.taken));
+	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, told));
 }
 
 /* One who does not lead keeps what it knows fresh, and sends nothing. */

@@ -20,7 +20,9 @@ enum sight_type {
 	SIGHT_RECORD, /* the server has taken a new record of the job from us */
 	SIGHT_LEFT,   /* the job is left alone */
 	SIGHT_TAKEN,  /* the name of a child of it belongs to somebody else */
+	SIGHT_STATUS, /* the server does not take the job's status, or not all of it */
 	SIGHT_ODD,    /* the job names a scheduler that knows nothing of its gang */
+	SIGHT_UNREAD, /* an object of the job is too large to be read as it changes */
 };
 
 struct sight {
@@ -43,7 +45,7 @@ struct sight {
 	/* RECORD */
 	const struct digest *before, *after;
 	const struct record *record;
-	/* ANSWER that is none of 2xx, LEFT, TAKEN, ODD */
+	/* ANSWER that is none of 2xx, LEFT, TAKEN, STATUS, ODD, UNREAD */
 	struct str message;
 };
 

@@ -55,7 +55,7 @@ void open_job(struct op *op, struct cached_job *job)
 		/* As leniently as it was read at first: a server may say a key twice. */
 		job->doc = yyjson_read(job->text.p, job->text.n, 0);
 		ASSERT(job->doc);
-		free((char *)(uintptr_t)job->text.p);
+		str_free(job->text);
 		job->text = STR_NONE;
 	}
 	link_open(op, job);

@@ -66,7 +66,7 @@ static void the_oldest_is_folded(void **state)
 	for (int i = 0; i < JOBS; i++) {
 		open_forget(&op, &jobs[i]);
 		yyjson_doc_free(jobs[i].doc);
-		free((char *)(uintptr_t)jobs[i].text.p);
+		str_free(jobs[i].text);
 	}
 	assert_int_equal(op.n_open, 0);
 	assert_null(op.open_first);

@@ -2,7 +2,6 @@
 #include "operator/internal.h"
 
 enum {
-	PASSES_MAX = 256,   /* of one step: whoever owns the loop has other things to do as well */
 	BODY_MAX = 3 << 20, /* what an API server takes */
 };
 
@@ -11,6 +10,7 @@ const struct operator_config operator_config_default = {
 	.creates_max = 64,
 	.jobs_open = 32,
 	.requests_max = 256,
+	.turns_max = 256,
 	.retry_initial = 250,
 	.retry_max = MINUTES(2),
 };
@@ -20,7 +20,16 @@ static void on_changed(void *cookie, struct cached_job *job)
 	struct op *op = cookie;
 
 	job->creates.stale |= !op->created;
+	/* Whoever mends a job need not wait for what went wrong before. */
+	if (job->edited)
+		queue_forget(&job->item);
+	job->edited = false;
 	operator_look(op, job, QUEUE_FRESH);
+}
+
+static void on_left(void *cookie, enum resource resource, struct str ns, struct str name)
+{
+	taken_left(cookie, resource, ns, name);
 }
 
 static void on_drop(void *cookie, struct cached_job *job)
@@ -30,6 +39,7 @@ static void on_drop(void *cookie, struct cached_job *job)
 	queue_remove(&op->queue, &job->item);
 	open_forget(op, job);
 	creates_drop(op, job);
+	taken_forget(op, job);
 	/* Otherwise the last answer frees it. */
 	if (!job->in_flight)
 		cached_job_free(job);
@@ -40,12 +50,14 @@ struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const stru
 {
 	struct op *op = xcalloc(1, sizeof(*op));
 
-	ASSERT(config->creates_max > 0 && config->requests_max > 0 && config->retry_initial > 0);
+	ASSERT(config->creates_max > 0 && config->requests_max > 0 && config->turns_max > 0 &&
+	       config->retry_initial > 0);
 	op->cluster = cluster;
 	op->kinds = kinds;
 	op->clock = clock;
 	op->config = *config;
 	op->cache.changed = on_changed;
+	op->cache.left = on_left;
 	op->cache.drop_job = on_drop;
 	op->cache.cookie = op;
 	op->queue.retry_initial = config->retry_initial;
@@ -70,12 +82,16 @@ void operator_free(struct op *op)
 	queue_release(&op->queue);
 	arena_release(&op->arena);
 	buf_release(&op->body);
-	free(op->groups_trouble);
+	trouble_release(op);
+	skipped_release(op);
 	free(op);
 }
 
 void operator_look(struct op *op, struct cached_job *job, enum urgency urgency)
 {
+	/* Of a list that has not ended yet: it is looked at then. */
+	if (!cache_listed(&op->cache, RES_JOB, job->kind))
+		return;
 	if (!job->in_flight && !job->gone)
 		queue_add(&op->queue, &job->item, urgency);
 }
@@ -87,21 +103,35 @@ static void pass(struct op *op, struct cached_job *job)
 	struct plan plan;
 
 	job->pass_began = op->now;
+	skipped_tell(op, job);
 	switch (gather(op, job, &in)) {
 	case GATHER_ASK:
+		break;
+	case GATHER_LATER:
+		observe_pass(op, job, true, false);
 		break;
 	case GATHER_LEAVE:
 		observe_pass(op, job, false, false);
 		break;
 	case GATHERED:
 		plan = plan_job(&in, &op->arena);
-		if (!apply(op, job, &in, &plan)) {
+		if (!apply_plan(op, job, &in, &plan)) {
 			queue_at(&op->queue, &job->item, plan.wake);
 			observe_pass(op, job, false, plan.wake != NEVER);
 		}
 		break;
 	}
 	arena_reset(&op->arena);
+}
+
+static void take_event(struct op *op, const struct cluster_event *ev)
+{
+	bool first = ev->type == EVENT_SYNCED && !cache_listed(&op->cache, ev->resource, ev->kind);
+
+	skipped_event(op, ev);
+	cache_event(&op->cache, ev);
+	if (ev->type == EVENT_SYNCED)
+		trouble_listed(op, ev->resource, ev->kind, first);
 }
 
 static void take_events(struct op *op)
@@ -112,58 +142,99 @@ static void take_events(struct op *op)
 		if (ev.type == EVENT_OUTCOME)
 			outcome_take(op, &ev.outcome);
 		else
-			cache_event(&op->cache, &ev);
-		if (ev.type == EVENT_SYNCED && ev.resource == RES_GROUP)
-			groups_listed(op);
+			take_event(op, &ev);
 	}
 }
 
 void operator_listen(struct op *op)
 {
-	op->now = clock_now(op->clock);
+	op->now = op->cache.now = clock_now(op->clock);
 	take_events(op);
+}
+
+/* What the plan of every job looks at was listed once. */
+static bool can_plan(const struct op *op)
+{
+	const struct cache *c = &op->cache;
+	bool groups = op->config.plan.gang != GANG_NONE && !trouble_of(op, RES_GROUP, STR_NONE).n;
+
+	return c->synced[RES_POD] && c->synced[RES_SERVICE] && (!op->config.nodes || c->synced[RES_NODE]) &&
+	       (!groups || c->synced[RES_GROUP]);
+}
+
+bool operator_serves(const struct op *op, struct str kind)
+{
+	return cache_listed(&op->cache, RES_JOB, kind) && !trouble_of(op, RES_JOB, kind).n;
 }
 
 bool operator_ready(const struct op *op)
 {
-	/* Where PodGroups cannot be listed, the jobs that want one wait, and everybody else is served. */
-	bool groups = op->config.plan.gang != GANG_NONE && !op->groups_trouble;
+	bool any = false;
 
-	return cache_ready(&op->cache, kinds_count(op->kinds), op->config.nodes, groups);
+	if (!can_plan(op))
+		return false;
+	for (size_t i = 0; i < kinds_count(op->kinds); i++) {
+		struct str kind = kinds_at(op->kinds, i)->id;
+		bool listed = cache_listed(&op->cache, RES_JOB, kind);
+
+		if (!listed && !trouble_of(op, RES_JOB, kind).n)
+			return false;
+		any |= listed;
+	}
+	return any;
+}
+
+/* A pass over the next job, or one of the creates that wait: in turns, so that neither new jobs nor large ones wait for
+   the end of the others. False: there is nothing to do. */
+static bool take_turn(struct op *op)
+{
+	struct queue_item *item;
+
+	op->creates_turn = !op->creates_turn;
+	if (op->creates_turn && creates_next(op))
+		return true;
+	item = queue_take(&op->queue, op->now);
+	if (!item)
+		return creates_next(op);
+	pass(op, heap_entry(item, struct cached_job, item));
+	return true;
 }
 
 msec operator_step(struct op *op)
 {
-	struct queue_item *item;
-	size_t passes = 0;
+	size_t turns = 0;
 
 	operator_listen(op);
 	/* A list that has not come means "unknown", never "gone". */
-	if (!operator_ready(op))
+	if (!can_plan(op))
 		return NEVER;
-	creates_go_on(op);
-	while (op->requests.in_flight < op->config.requests_max && passes++ < PASSES_MAX &&
-	       (item = queue_take(&op->queue, op->now)))
-		pass(op, heap_entry(item, struct cached_job, item));
+	creates_prune(op);
+	while (op->requests.in_flight < op->config.requests_max && turns < op->config.turns_max && take_turn(op))
+		turns++;
 	if (op->requests.in_flight >= op->config.requests_max)
 		return NEVER;
+	if (turns == op->config.turns_max)
+		return op->now;
 	return MAX(queue_next(&op->queue), op->now);
 }
 
 struct operator_stats operator_stats(const struct op *op)
 {
-	return (struct operator_stats){
-		.ready = op->queue.ready.n,
+	struct operator_stats s = {
+		.ready = queue_ready(&op->queue),
 		.waiting = op->queue.waiting.n,
 		.adds = op->queue.adds,
 		.retries = op->queue.retries,
 		.in_flight = op->requests.in_flight,
 		.jobs = op->cache.jobs.n,
-		.pods = op->cache.pods.n,
-		.services = op->cache.services.n,
+		.pods = op->cache.by_name[RES_POD].n,
+		.services = op->cache.by_name[RES_SERVICE].n,
 		.nodes = op->cache.nodes.n,
-		.groups = op->cache.groups.n,
+		.groups = op->cache.by_name[RES_GROUP].n,
 	};
+
+	memcpy(s.unread, op->n_skipped, sizeof(s.unread));
+	return s;
 }
 
 void operator_phases(const struct op *op, struct str kind, size_t ret[static PHASE_COUNT])

@@ -16,7 +16,8 @@ struct operator_config {
 	struct plan_config plan;
 	bool nodes;                    /* nodes are watched: node failure is looked at */
 	size_t creates_max;            /* one job's creates that are in flight at once */
-	size_t requests_max;           /* of all jobs, in flight at once */
+	size_t requests_max;           /* of all jobs, in flight at once; a quarter is kept for jobs that have few */
+	size_t turns_max;              /* of one step: whoever owns the loop has other things to do as well */
 	size_t jobs_open;              /* kept ready to be planned; the others are read again when they change */
 	msec retry_initial, retry_max; /* back-off after an answer that was none */
 	struct observer observer;
@@ -34,18 +35,29 @@ struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const stru
 msec operator_step(struct op *op);
 /* Only takes what the cluster says: for one who does not lead, or is about to end. */
 void operator_listen(struct op *op);
-/* A list does not go well (kube.h): not for a watch, which goes on from where it was, and nobody tells when. Where it
-   is that of PodGroups, jobs that need one say so until there is a list. True: this is worth a line, which is appended
-   to LINE; false: it was told already, or is nothing that the operator minds. */
-bool operator_trouble(struct op *op, enum resource resource, int code, struct str message, struct buf *line);
-/* Has everything been listed once? */
+/* A list does not go well (kube.h): not for a watch, which goes on from where it was, and nobody tells when. If it is
+   that of a kind's jobs, or of PodGroups, and will last, it is not waited for: the jobs of that kind are not served, or
+   those that need a PodGroup say so, until there is a list. KIND: of jobs. */
+enum trouble_heard {
+	TROUBLE_OTHER, /* nothing that the operator minds, or not yet */
+	TROUBLE_NEWS,  /* this is worth a line, which is appended to LINE */
+	TROUBLE_KNOWN, /* it was told already */
+};
+enum trouble_heard operator_trouble(struct op *op, enum resource resource, struct str kind, int code,
+                                    struct str message, struct buf *line);
+/* Was everything listed once that can be, and with it what serves at least one kind? */
 bool operator_ready(const struct op *op);
+/* Can the jobs of that kind be listed? */
+bool operator_serves(const struct op *op, struct str kind);
+/* What cannot be listed, and why, a line each. */
+void operator_troubles(const struct op *op, struct buf *out);
 
 struct operator_stats {
 	size_t ready, waiting; /* jobs in the queue: to be looked at now, and later */
 	uint64_t adds, retries;
 	size_t in_flight; /* requests */
 	size_t jobs, pods, services, nodes, groups;
+	size_t unread[RES_COUNT]; /* objects that are known by name only: they are too large */
 };
 struct operator_stats operator_stats(const struct op *op);
 /* How many jobs of that kind are in each phase; PHASE_NONE: those without a record. */

@@ -1,16 +1,15 @@
 /* What the answers to our requests mean: for the cache, for refusals, and for when to try again. */
+#include "base/http_code.h"
 #include "base/log.h"
 #include "operator/internal.h"
 #include "operator/send.h"
-
-enum { HTTP_OK = 200, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409, HTTP_INVALID = 422, HTTP_SERVER_ERROR = 500 };
 
 /* A status that the server will never take is not tried again before this. */
 static const msec status_refused_wait = MINUTES(10);
 
 static bool good(const struct outcome *o)
 {
-	return o->code >= 200 && o->code < 300;
+	return http_is_good(o->code);
 }
 
 void outcome_failed(struct cached_job *job, const struct outcome *o)
@@ -19,36 +18,50 @@ void outcome_failed(struct cached_job *job, const struct outcome *o)
 	job->retry_after = MAX(job->retry_after, o->retry_after);
 }
 
-/* Is that child one which does not count? The job goes on without it. */
-static bool is_aux(const struct cached_job *job, struct str role_name)
+/* First the kind's own fields are left out, then all that is not needed. If it is still refused, what must be
+   remembered is tried again, later each time, and what can only be observed waits; both until the job is edited. */
+void outcome_status_refused(struct op *op, struct cached_job *job, struct str message)
 {
-	const struct role *role = job->parsed ? job_role(kind_job(job->parsed), role_name) : NULL;
+	enum status_form form = job->status_form;
 
-	return role && role->aux;
+	log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is refused%s: %.*s",
+	         form == STATUS_WHOLE ? ", the next one has the record alone" : "", STR_F(message));
+	observe_status_refused(op, job, message);
+	job->status_whole = op->now + status_refused_wait;
+	if (form < STATUS_SHORT) {
+		job->status_form = form + 1;
+		return;
+	}
+	job->status_held = op->now + status_refused_wait;
+	job->failed = true;
 }
 
-static void refuse(struct op *op, struct refusal *r, char **text, bool *already, enum refusal_kind kind,
-                   struct str message)
+/* A server says so by its code, etcd in words. */
+static bool is_too_large(const struct outcome *o)
 {
-	/* A batch is refused once, however many of it were. */
-	if (!*already)
-		r->times++;
-	*already = true;
-	free(*text);
-	*text = xstrndup(message.p ? message.p : "", message.n);
-	r->kind = kind;
-	r->message = (struct str){ *text, message.n };
-	r->at = op->now;
+	static const char words[] = "request is too large";
+
+	return o->code == HTTP_TOO_LARGE || (o->code == HTTP_SERVER_ERROR && o->message.n &&
+	                                     memmem(o->message.p, o->message.n, words, strlen(words)));
 }
 
-void outcome_refused(struct op *op, const struct pending *p, enum refusal_kind kind, struct str message)
+/* The name of a child belongs to somebody else, or to another replica. It is told once, however often it is found. */
+static void name_taken(struct op *op, const struct pending *p, const struct outcome *o, struct str whose)
 {
 	struct cached_job *job = p->job;
+	const struct meta *found = child_meta(&o->object);
+	bool aux = refused_is_aux(job, p->role);
+	const struct refusal *r = refused_last(job, aux);
 
-	if (is_aux(job, p->role))
-		refuse(op, &job->aux_refusal, &job->aux_refusal_text, &job->aux_refused, kind, message);
-	else
-		refuse(op, &job->refusal, &job->refusal_text, &job->refused, kind, message);
+	/* The watch has shown its end while this answer was on its way. */
+	if (job->gone || cache_gone_since(&op->cache, found->uid, requests_serial(o->id))) {
+		taken_not(op, p);
+		return;
+	}
+	if (r->kind != REFUSED_FOREIGN || !str_eq(r->message, whose))
+		observe_taken(op, job, whose);
+	refused_take(op, job, p->resource, p->role, REFUSED_FOREIGN, whose);
+	taken_note(op, p, aux, found, child_job_uid(&o->object).n > 0);
 }
 
 static void status_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -65,10 +78,8 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 			send_get_job(op, job);
 	} else if (o->code == HTTP_NOT_FOUND) {
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
-	} else if (o->code == HTTP_INVALID) {
-		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is refused: %.*s", STR_F(o->message));
-		job->failed = true;
-		job->retry_after = status_refused_wait;
+	} else if (o->code == HTTP_INVALID || is_too_large(o)) {
+		outcome_status_refused(op, job, o->message);
 	} else {
 		outcome_failed(job, o);
 	}
@@ -80,8 +91,9 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
-		if (is_aux(p->job, p->role))
-			p->job->aux_refusal = (struct refusal){ 0 };
+		refused_not(p->job, p->resource, p->role);
+		if (refused_is_aux(p->job, p->role))
+			refused_over(p->job, true);
 		else
 			p->job->created = true;
 		op->created = true;
@@ -102,7 +114,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 	if (kind == REFUSED_NOT || o->retry_after)
 		outcome_failed(p->job, o);
 	if (kind != REFUSED_NOT)
-		outcome_refused(op, p, kind, o->message);
+		refused_take(op, p->job, p->resource, p->role, kind, o->message);
 	/* A gateway that gave up does not know whether the server did it. */
 	if (o->code >= HTTP_SERVER_ERROR)
 		send_get_child(op, p);
@@ -151,60 +163,99 @@ static void job_answered(struct op *op, const struct pending *p, const struct ou
 /* A state that is older than what we know tells nothing: ask again, but not at once. */
 static bool in_cache(const struct op *op, const struct pending *p, const struct meta *found)
 {
-	const struct cached_pod *pod = p->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
-	const struct cached_child *other =
-		p->resource == RES_POD ? NULL : cache_child(&op->cache, p->resource, p->ns, p->name);
+	const struct cached_child *ch = cache_child_of(&op->cache, p->resource, p->ns, p->name, found->uid);
 
-	return (pod && !pod->pod->gone && str_eq(pod->pod->meta.uid, found->uid)) ||
-	       (other && str_eq(cached_child_meta(other)->uid, found->uid));
+	return ch && !cached_child_gone(ch);
 }
 
 /* Ours, without our labels. Its generation is what we last saw on it; what we never saw is old. */
 static void adopt(struct op *op, const struct pending *p, const struct meta *found)
 {
-	const struct cached_pod *known = p->resource == RES_POD ? cache_pod(&op->cache, p->ns, p->name) : NULL;
+	const struct cached_child *known =
+		p->resource == RES_POD ? cache_child_of(&op->cache, RES_POD, p->ns, p->name, found->uid) : NULL;
 	struct pending patch = *p;
 
 	if (p->job->gone)
 		return;
-	if (known && str_eq(known->pod->meta.uid, found->uid))
+	/* One that was never read: which replica's it is nobody knows. */
+	if (p->resource != RES_GROUP && !p->role.n) {
+		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
+		return;
+	}
+	if (known)
 		patch.generation = known->pod->generation;
 	patch.generation = MAX(patch.generation, 0);
 	apply_adopt(op, &patch, found);
 }
 
-/* What stands under the name of a child? */
-static void child_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static struct replica_labels replica_of(const struct object *o)
 {
+	if (o->resource == RES_GROUP)
+		return (struct replica_labels){ 0 };
+	return o->resource == RES_POD ? (struct replica_labels){ o->pod->role, o->pod->index }
+	                              : (struct replica_labels){ o->service->role, o->service->index };
+}
+
+/* What stands under the name of a child? True: it is known now. */
+static bool child_answered(struct op *op, const struct pending *p, const struct outcome *o)
+{
+	struct replica_labels wanted = { p->role, p->index }, has;
 	const struct meta *found;
-	struct str found_uid, whose;
+	struct str whose;
 
 	if (o->code == HTTP_NOT_FOUND) {
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
-		return;
+		taken_left(op, p->resource, p->ns, p->name);
+		return true;
 	}
 	if (!good(o)) {
 		outcome_failed(p->job, o);
-		return;
+		return false;
 	}
 	found = child_meta(&o->object);
-	found_uid = child_job_uid(&o->object);
+	has = replica_of(&o->object);
 	if (p->uid.n && !str_eq(p->uid, found->uid))
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
-	switch (plan_conflict(p->job->meta.uid, found, found_uid)) {
-	case CONFLICT_OURS:
+	switch (plan_conflict(p->job->meta.uid, &wanted, found, child_job_uid(&o->object), &has)) {
+	case CONFLICT_OTHER:
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
-		if (!in_cache(op, p, found))
-			outcome_failed(p->job, o);
-		break;
+		/* With a UID we only asked how that pod is. */
+		whose = plan_taken_by(resource_noun(p->resource), found, &has, &wanted, &op->arena);
+		if (!p->uid.n)
+			name_taken(op, p, o, whose);
+		return true;
+	case CONFLICT_OURS:
+		taken_not(op, p);
+		cache_answer(&op->cache, &o->object, requests_serial(o->id));
+		if (in_cache(op, p, found))
+			return true;
+		outcome_failed(p->job, o);
+		return false;
 	case CONFLICT_ADOPT:
+		taken_not(op, p);
 		adopt(op, p, found);
-		break;
+		return false;
 	case CONFLICT_FOREIGN:
-		whose = plan_taken(resource_noun(p->resource), found, &op->arena);
-		outcome_refused(op, p, REFUSED_FOREIGN, whose);
-		observe_taken(op, p->job, whose);
-		break;
+		/* Another job's of ours: what was found is news of it, too. Otherwise it is not asked for again. */
+		if (child_job_uid(&o->object).n)
+			cache_answer(&op->cache, &o->object, requests_serial(o->id));
+		else
+			cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
+		name_taken(op, p, o, plan_taken(resource_noun(p->resource), found, &op->arena));
+		return true;
+	}
+	BUG("no conflict");
+}
+
+/* What became of a pod that the record saw? One question that fails holds up no other. */
+static void seen_answered(struct op *op, const struct pending *p, const struct outcome *o)
+{
+	if (!good(o) && o->code != HTTP_NOT_FOUND) {
+		ask_failed(p->job, p);
+		if (o->retry_after)
+			outcome_failed(p->job, o);
+	} else if (child_answered(op, p, o)) {
+		ask_answered(p->job, p);
 	}
 }
 
@@ -219,19 +270,17 @@ static void labels_answered(struct op *op, const struct pending *p, const struct
 /* All requests of a pass are answered: was it a good one? */
 static void all_answered(struct op *op, struct cached_job *job)
 {
-	if (job->refused || job->aux_refused || job->failed)
+	job->failed |= ask_page_failed(job);
+	if (job->refused_now[false] || job->refused_now[true] || job->failed)
 		job->creates.window = 1;
-	if (job->created && !job->refused)
-		job->refusal = (struct refusal){ 0 };
-	/* A question that was not answered is asked again. */
-	if (job->failed) {
-		job->asked = false;
+	if (job->created && !job->refused_now[false])
+		refused_over(job, false);
+	if (job->failed)
 		queue_retry(&op->queue, &job->item, op->now, job->retry_after);
-	} else {
+	else
 		queue_forget(&job->item);
-	}
 	observe_pass(op, job, job->failed, false);
-	job->created = job->refused = job->aux_refused = job->failed = false;
+	job->created = job->refused_now[false] = job->refused_now[true] = job->failed = false;
 	job->retry_after = 0;
 	operator_look(op, job, QUEUE_FRESH);
 }
@@ -267,6 +316,9 @@ void outcome_take(struct op *op, const struct outcome *o)
 		break;
 	case FOR_CHILD:
 		child_answered(op, &p, o);
+		break;
+	case FOR_SEEN:
+		seen_answered(op, &p, o);
 		break;
 	case FOR_LABELS:
 		labels_answered(op, &p, o);

@@ -88,6 +88,35 @@ static void test_conflict_on_status_reads_anew(void **state)
 	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, "\"resourceVersion\":\"5\""));
 }
 
+/* All else goes well. */
+static struct sent *next_status(struct script *s)
+{
+	static int n;
+
+	for (int i = 0; i < 20 && !waiting(s, VERB_PATCH_STATUS, RES_JOB); i++) {
+		char uid[16];
+
+		snprintf(uid, sizeof(uid), "made-%d", n++);
+		if (waiting(s, VERB_CREATE, RES_SERVICE))
+			server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), uid);
+		else if (waiting(s, VERB_CREATE, RES_POD))
+			server_made(s, waiting(s, VERB_CREATE, RES_POD), uid);
+		else
+			break;
+	}
+	return waiting(s, VERB_PATCH_STATUS, RES_JOB);
+}
+
+static void refuse_all_forms(struct script *s)
+{
+	for (int form = 0; form < 3; form++) {
+		assert_non_null(next_status(s));
+		refuse(s, next_status(s), 422, "Invalid");
+	}
+	while (count_waiting_creates(s))
+		assert_null(next_status(s));
+}
+
 static void test_status_refused_is_no_loop(void **state)
 {
 	struct script *s = *state;
@@ -95,15 +124,57 @@ static void test_status_refused_is_no_loop(void **state)
 
 	listed(s);
 	put_job(s, "1", "", 1);
-	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 422, "Invalid");
-	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "u1");
-	sent = s->n_sent;
-	s->now += MINUTES(9);
+	refuse_all_forms(s);
+	/* The write that failed is tried again, and held then. */
+	s->now += SECONDS(1);
 	run_step(s);
+	sent = s->n_sent;
+	for (int i = 0; i < 9; i++) {
+		s->now += MINUTES(1);
+		run_step(s);
+	}
 	assert_int_equal(s->n_sent, sent);
 	s->now += MINUTES(2);
 	run_step(s);
-	assert_true(s->n_sent > sent);
+	assert_non_null(waiting(s, VERB_PATCH_STATUS, RES_JOB));
+	/* All of it is tried again. */
+	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, "\"conditions\":[{"));
+}
+
+/* Whoever edits the job need not wait for that. */
+static void test_an_edit_ends_the_wait_for_the_status(void **state)
+{
+	struct script *s = *state;
+
+	listed(s);
+	put_job(s, "1", "", 1);
+	refuse_all_forms(s);
+	assert_null(waiting(s, VERB_PATCH_STATUS, RES_JOB));
+	put_job(s, "9", "", 2);
+	assert_non_null(waiting(s, VERB_PATCH_STATUS, RES_JOB));
+}
+
+/* What can only be observed waits, and nothing waits for it. */
+static void test_status_refused_holds_no_actions(void **state)
+{
+	struct script *s = *state;
+	int pods = 0;
+
+	listed(s);
+	put_job(s, "1", "", 1);
+	/* First without the kind's own fields, then only what is needed. */
+	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, "\"conditions\":[{"));
+	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 422, "Invalid");
+	assert_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
+	refuse(s, next_status(s), 422, "Invalid");
+	answer(s, next_status(s), (struct outcome){ .code = 500, .message = STR("etcdserver: request is too large") });
+	s->now += SECONDS(1);
+	run_step(s);
+	assert_null(next_status(s));
+	/* Services and pods were made all the same. */
+	for (size_t i = 0; i < s->n_sent; i++)
+		pods += s->sent[i].r.verb == VERB_CREATE && s->sent[i].r.resource == RES_POD;
+	assert_int_equal(pods, 2);
 }
 
 static void test_exists_and_is_ours(void **state)
@@ -182,6 +253,69 @@ static void test_exists_and_is_foreign(void **state)
 	assert_null(waiting(s, VERB_DELETE, RES_POD));
 	assert_int_equal(count_waiting_creates(s), 0);
 	assert_true(s->wake > s->now && s->wake != NEVER);
+}
+
+/* The kind gives one name twice: what is there stays, and the other one is not tried again at once, whatever happens to
+   the job's pods meanwhile. */
+static void test_exists_and_is_another_replicas(void **state)
+{
+	struct script *s = *state;
+	struct sent *t;
+	struct pod pod;
+
+	listed(s);
+	put_job(s, "1", "", 1);
+	status_written(s);
+	t = waiting(s, VERB_CREATE, RES_SERVICE);
+	pod = found_pod(t, UID, UID);
+	pod.role = STR("worker");
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	for (int i = 0; i < 2; i++)
+		server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), i ? "svc1" : "svc0");
+	status_written_if_any(s);
+	t = waiting(s, VERB_CREATE, RES_POD);
+	assert_true(str_eq(t->r.name, pod.meta.name));
+	refuse(s, t, 409, "AlreadyExists");
+	for (int i = 1; i <= 5; i++) {
+		msec before = s->now;
+
+		answer(s, waiting(s, VERB_GET, RES_POD),
+		       (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+		assert_null(waiting(s, VERB_PATCH, RES_POD));
+		assert_null(waiting(s, VERB_DELETE, RES_POD));
+		assert_int_equal(count_waiting_creates(s), 0);
+		status_written_if_any(s);
+		pod.meta.rv = arena_printf(&s->arena, "%d", 10 + i);
+		deliver(s, (struct cluster_event){
+				   .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+		status_written_if_any(s);
+		/* What stands there is asked for; a create would only meet it again. */
+		while (!waiting(s, VERB_GET, RES_POD)) {
+			assert_int_equal(count_waiting_creates(s), 0);
+			assert_true(s->wake > s->now && s->wake != NEVER);
+			s->now = s->wake;
+			run_step(s);
+			status_written_if_any(s);
+		}
+		/* 1, 2, 4 … seconds. */
+		assert_true(s->now - before >= SECONDS(1 << (i - 1)));
+	}
+	assert_non_null(strstr(s->status.p, "by its labels, and master-0 would have the same name"));
+}
+
+/* Labels that somebody took away are put back. */
+static void test_exists_without_a_role(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+	struct pod pod = found_pod(t, UID, UID);
+
+	pod.role = STR_NONE;
+	pod.index = -1;
+	refuse(s, t, 409, "AlreadyExists");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_non_null(strstr(waiting(s, VERB_PATCH, RES_POD)->r.body.p, "\"" LABEL_ROLE "\":\"master\""));
 }
 
 static void test_lost_reply_is_found_by_name(void **state)
@@ -327,10 +461,14 @@ int main(void)
 		SCRIPT_TEST(test_refused_beside),
 		SCRIPT_TEST(test_conflict_on_status_reads_anew),
 		SCRIPT_TEST(test_status_refused_is_no_loop),
+		SCRIPT_TEST(test_an_edit_ends_the_wait_for_the_status),
+		SCRIPT_TEST(test_status_refused_holds_no_actions),
 		SCRIPT_TEST(test_exists_and_is_ours),
 		SCRIPT_TEST(test_exists_without_labels),
 		SCRIPT_TEST(test_adopted_pod_keeps_its_generation),
 		SCRIPT_TEST(test_exists_and_is_foreign),
+		SCRIPT_TEST(test_exists_and_is_another_replicas),
+		SCRIPT_TEST(test_exists_without_a_role),
 		SCRIPT_TEST(test_lost_reply_is_found_by_name),
 		SCRIPT_TEST(test_lost_reply_not_done),
 		SCRIPT_TEST(test_server_error_may_be_done),

@@ -1,28 +1,31 @@
 #include "operator/queue.h"
 
-static void wait_until(struct queue *q, struct queue_item *item, msec at)
+/* Whose turn it is; where nobody of them is there, the first of the others is. */
+static const enum urgency turns[] = { QUEUE_FRESH, QUEUE_DUE,   QUEUE_FRESH, QUEUE_DUE,   QUEUE_FRESH,
+	                              QUEUE_DUE,   QUEUE_FRESH, QUEUE_DUE,   QUEUE_RESYNC };
+
+static void make_ready(struct queue *q, struct queue_item *item, enum urgency urgency)
 {
-	item->delayed = true;
-	heap_put(&q->waiting, &item->node, at);
+	if (item->node.at)
+		heap_remove(&q->ready[item->urgency], &item->node);
+	else
+		q->adds++;
+	item->urgency = urgency;
+	heap_put(&q->ready[urgency], &item->node, 0);
 }
 
 void queue_remove(struct queue *q, struct queue_item *item)
 {
-	heap_remove(item->delayed ? &q->waiting : &q->ready, &item->node);
-	item->delayed = false;
+	heap_remove(&q->ready[item->urgency], &item->node);
+	heap_remove(&q->waiting, &item->timer);
 }
 
 void queue_add(struct queue *q, struct queue_item *item, enum urgency urgency)
 {
-	if (item->not_before) {
+	if (item->not_before)
 		queue_at(q, item, item->not_before);
-		return;
-	}
-	if (item->node.at && !item->delayed && item->node.key <= (int64_t)urgency)
-		return;
-	queue_remove(q, item);
-	heap_put(&q->ready, &item->node, urgency);
-	q->adds++;
+	else if (!item->node.at || (item->urgency == QUEUE_RESYNC && urgency != QUEUE_RESYNC))
+		make_ready(q, item, urgency);
 }
 
 void queue_at(struct queue *q, struct queue_item *item, msec at)
@@ -30,9 +33,8 @@ void queue_at(struct queue *q, struct queue_item *item, msec at)
 	if (at == NEVER)
 		return;
 	at = MAX(at, item->not_before);
-	if (item->node.at && (!item->delayed || item->node.key <= at))
-		return;
-	wait_until(q, item, at);
+	if (!item->timer.at || item->timer.key > at)
+		heap_put(&q->waiting, &item->timer, at);
 }
 
 void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait)
@@ -46,7 +48,7 @@ void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait)
 	q->retries++;
 	item->not_before = now + MAX(backoff, wait);
 	queue_remove(q, item);
-	wait_until(q, item, item->not_before);
+	heap_put(&q->waiting, &item->timer, item->not_before);
 }
 
 void queue_forget(struct queue_item *item)
@@ -55,19 +57,28 @@ void queue_forget(struct queue_item *item)
 	item->not_before = 0;
 }
 
+static enum urgency whose_turn(struct queue *q)
+{
+	enum urgency u = turns[q->turn++ % ARRAY_LEN(turns)];
+
+	if (!q->ready[u].n)
+		for (u = QUEUE_FRESH; u < QUEUE_RESYNC && !q->ready[u].n; u++)
+			;
+	return u;
+}
+
 struct queue_item *queue_take(struct queue *q, msec now)
 {
 	struct heap_node *node;
 	struct queue_item *item;
 
 	while ((node = heap_first(&q->waiting)) && node->key <= now) {
-		item = heap_entry(node, struct queue_item, node);
-		queue_remove(q, item);
+		item = heap_entry(node, struct queue_item, timer);
+		heap_remove(&q->waiting, node);
 		item->not_before = 0;
-		heap_put(&q->ready, &item->node, QUEUE_RESYNC);
-		q->adds++;
+		make_ready(q, item, QUEUE_DUE);
 	}
-	node = heap_first(&q->ready);
+	node = heap_first(&q->ready[whose_turn(q)]);
 	if (!node)
 		return NULL;
 	item = heap_entry(node, struct queue_item, node);
@@ -75,17 +86,27 @@ struct queue_item *queue_take(struct queue *q, msec now)
 	return item;
 }
 
+size_t queue_ready(const struct queue *q)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < QUEUE_URGENCIES; i++)
+		n += q->ready[i].n;
+	return n;
+}
+
 msec queue_next(const struct queue *q)
 {
 	struct heap_node *node = heap_first(&q->waiting);
 
-	if (q->ready.n)
+	if (queue_ready(q))
 		return 0;
 	return node ? node->key : NEVER;
 }
 
 void queue_release(struct queue *q)
 {
-	heap_release(&q->ready);
+	for (size_t i = 0; i < QUEUE_URGENCIES; i++)
+		heap_release(&q->ready[i]);
 	heap_release(&q->waiting);
 }

@@ -98,6 +98,71 @@ static void test_backoff(void **state)
 	queue_release(&q);
 }
 
+/* However many changes come, what is due has its turn, and in the end what nobody waits for. */
+static void test_nobody_starves(void **state)
+{
+	struct queue q = fresh_queue();
+	struct queue_item fresh[3] = { 0 }, due = { 0 }, resync = { 0 };
+	int due_at = -1, resync_at = -1;
+
+	(void)state;
+	queue_at(&q, &due, 10);
+	queue_add(&q, &resync, QUEUE_RESYNC);
+	for (int i = 0; i < 30; i++) {
+		struct queue_item *item;
+
+		for (size_t k = 0; k < ARRAY_LEN(fresh); k++)
+			queue_add(&q, &fresh[k], QUEUE_FRESH);
+		item = queue_take(&q, 10);
+		if (item == &due)
+			due_at = i;
+		if (item == &resync)
+			resync_at = i;
+	}
+	assert_in_range(due_at, 0, 1);
+	assert_in_range(resync_at, 0, 8);
+	queue_release(&q);
+}
+
+static void test_changes_come_though_much_is_due(void **state)
+{
+	struct queue q = fresh_queue();
+	struct queue_item due[8] = { 0 }, fresh = { 0 };
+	int fresh_at = -1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(due); i++)
+		queue_at(&q, &due[i], 10);
+	queue_add(&q, &fresh, QUEUE_FRESH);
+	for (int i = 0; i < 9; i++)
+		if (queue_take(&q, 10) == &fresh)
+			fresh_at = i;
+	assert_in_range(fresh_at, 0, 1);
+	queue_release(&q);
+}
+
+/* It has changed, many others have too, and then its time comes. */
+static void test_becomes_due_while_it_is_ready(void **state)
+{
+	struct queue q = fresh_queue();
+	struct queue_item others[5] = { 0 }, a = { 0 };
+	int at = -1;
+
+	(void)state;
+	queue_at(&q, &a, 10);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		queue_add(&q, &others[i], QUEUE_FRESH);
+	queue_add(&q, &a, QUEUE_FRESH);
+	for (int i = 0; i < 6; i++)
+		if (queue_take(&q, 10) == &a)
+			at = i;
+	assert_in_range(at, 0, 1);
+	/* It was there once only. */
+	assert_null(queue_take(&q, 10));
+	assert_int_equal(queue_ready(&q), 0);
+	queue_release(&q);
+}
+
 static void test_remove(void **state)
 {
 	struct queue q = fresh_queue();
@@ -116,9 +181,14 @@ static void test_remove(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),  cmocka_unit_test(test_fresh_overtakes_its_own_resync),
-		cmocka_unit_test(test_delay),  cmocka_unit_test(test_backoff),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_fresh_overtakes_its_own_resync),
+		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_remove),
+		cmocka_unit_test(test_nobody_starves),
+		cmocka_unit_test(test_changes_come_though_much_is_due),
+		cmocka_unit_test(test_becomes_due_while_it_is_ready),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

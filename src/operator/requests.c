@@ -58,7 +58,7 @@ bool requests_take(struct requests *r, uint64_t id, struct pending *ret)
 
 void requests_done(struct pending *p)
 {
-	free((char *)(uintptr_t)p->ns.p);
+	str_free(p->ns);
 }
 
 void requests_release(struct requests *r)

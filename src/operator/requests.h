@@ -14,6 +14,7 @@ enum purpose {
 	FOR_NODE,
 	FOR_JOB,    /* what does the job look like now? */
 	FOR_CHILD,  /* what stands under that name? */
+	FOR_SEEN,   /* the same for a pod that the record saw and we did not */
 	FOR_LABELS, /* adopt it */
 	FOR_GROUP,  /* make or change the PodGroup */
 };

@@ -1,5 +1,15 @@
 #include "operator/send.h"
 
+/* Fewer than these are few. */
+enum { FEW = 16 };
+
+bool send_may(const struct op *op, const struct cached_job *job)
+{
+	size_t most = op->config.requests_max;
+
+	return op->requests.in_flight < (job->in_flight < FEW ? most : most - most / 4);
+}
+
 void send_request(struct op *op, const struct pending *p, enum verb verb, struct str body)
 {
 	struct request r = {

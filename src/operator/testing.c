@@ -71,6 +71,16 @@ static const struct clock *clock_of(struct script *s)
 	return c;
 }
 
+void script_limit(struct script *s, size_t requests_max)
+{
+	struct operator_config config = operator_config_default;
+
+	config.plan = plan_config_default;
+	config.requests_max = config.creates_max = requests_max;
+	operator_free(s->op);
+	s->op = operator_new(&s->cluster, s->kinds, clock_of(s), &config);
+}
+
 int script_setup(void **state)
 {
 	struct script *s = xcalloc(1, sizeof(*s));
@@ -81,6 +91,8 @@ int script_setup(void **state)
 	config.plan = plan_config_default;
 	s->cluster.ops = &ops;
 	s->now = SECONDS(1800000000);
+	s->name = "j";
+	s->uid = UID;
 	s->kinds = kinds_new(&kind_limits_default);
 	if (!kinds_load_builtin(s->kinds, &e))
 		fail_msg("%s", err_msg(&e));
@@ -128,6 +140,15 @@ size_t count_waiting_creates(struct script *s)
 	return n;
 }
 
+size_t count_its_creates(struct script *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_sent; i++)
+		n += !s->sent[i].answered && s->sent[i].r.verb == VERB_CREATE && strstr(s->sent[i].r.body.p, s->uid);
+	return n;
+}
+
 void answer(struct script *s, struct sent *t, struct outcome o)
 {
 	assert_non_null(t);
@@ -145,23 +166,28 @@ static const char template[] = "\"template\":{\"spec\":{\"containers\":[{\"name\
 
 struct job_object job_object(struct script *s, const char *rv, const char *status, int workers)
 {
-	struct str text = arena_printf(
-		&s->arena,
-		"{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"j\","
-		"\"namespace\":\"ns\",\"uid\":\"" UID "\",\"resourceVersion\":\"%s\",\"generation\":1},"
-		"\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
-		"{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}]%s}%s%s}",
-		rv, template, workers, template, s->board ? ",\"policy\":{\"tensorboard\":{\"logDir\":\"/l\"}}" : "",
-		status[0] ? ",\"status\":" : "", status);
+	struct str text =
+		arena_printf(&s->arena,
+	                     "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"%s\","
+	                     "\"namespace\":\"ns\",\"uid\":\"%s\",\"resourceVersion\":\"%s\",\"generation\":%d},"
+	                     "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
+	                     "{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}],\"policy\":%s}%s%s}",
+	                     s->name, s->uid, rv, workers + 1, template, workers, template,
+	                     s->board    ? "{\"tensorboard\":{\"logDir\":\"/l\"}}"
+	                     : s->policy ? s->policy
+	                                 : "{}",
+	                     status[0] ? ",\"status\":" : "", status);
 	struct err e = ERR_INIT;
 
 	yyjson_doc_free(s->doc);
 	s->doc = json_parse(text, &e);
 	if (!s->doc)
 		fail_msg("%s", err_msg(&e));
-	return (struct job_object){ .kind = STR("TfJob.mlkube.io"),
-		                    .root = yyjson_doc_get_root(s->doc),
-		                    .meta = { .ns = STR("ns"), .name = STR("j"), .uid = STR(UID), .rv = str_c(rv) } };
+	return (struct job_object){
+		.kind = STR("TfJob.mlkube.io"),
+		.root = yyjson_doc_get_root(s->doc),
+		.meta = { .ns = STR("ns"), .name = str_c(s->name), .uid = str_c(s->uid), .rv = str_c(rv) }
+	};
 }
 
 void put_job(struct script *s, const char *rv, const char *status, int workers)
@@ -171,6 +197,12 @@ void put_job(struct script *s, const char *rv, const char *status, int workers)
 	s->workers = workers;
 	s->status = str_c(status);
 	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB, .object = { RES_JOB, .job = &o } });
+}
+
+void speak_of(struct script *s, const char *name)
+{
+	s->name = s->uid = name;
+	s->status = STR_NONE;
 }
 
 /* The server takes the status write that waits. */
@@ -211,11 +243,12 @@ void server_made(struct script *s, struct sent *t, const char *uid)
 {
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(t->r.body, NULL);
 	yyjson_val *m = json_get(yyjson_doc_get_root(doc), "metadata"), *labels = json_get(m, "labels");
+	struct str owner = json_str(json_get(labels, LABEL_UID));
 	struct meta meta = {
-		.ns = t->r.ns, .name = t->r.name, .uid = str_c(uid), .rv = str_c(uid), .owner_uid = STR(UID)
+		.ns = t->r.ns, .name = t->r.name, .uid = str_c(uid), .rv = str_c(uid), .owner_uid = owner
 	};
-	struct pod pod = { .meta = meta, .job_uid = STR(UID), .role = json_str(json_get(labels, LABEL_ROLE)) };
-	struct service service = { .meta = meta, .job_uid = STR(UID), .role = pod.role };
+	struct pod pod = { .meta = meta, .job_uid = owner, .role = json_str(json_get(labels, LABEL_ROLE)) };
+	struct service service = { .meta = meta, .job_uid = owner, .role = pod.role };
 	int64_t index = 0;
 
 	assert_true(str_int(json_str(json_get(labels, LABEL_INDEX)), &index));

@@ -8,7 +8,7 @@
 /* The job's. */
 #define UID "11111111-2222-3333-4444-555555555555"
 
-enum { MOST = 64 };
+enum { MOST = 512 };
 
 struct sent {
 	struct request r;
@@ -32,12 +32,19 @@ struct script {
 	int workers, rv;
 	bool listens; /* does not lead */
 	bool board;   /* the job has a TensorBoard */
+	/* Of the job that the functions below speak of. */
+	const char *name, *uid;
+	const char *policy; /* spec.policy, JSON; NULL: none */
 };
 
 /* For cmocka: *STATE is the script, with an operator and the kinds that are compiled in. */
 int script_setup(void **state);
 int script_teardown(void **state);
 
+/* Another operator, with so many requests in flight at the most. */
+void script_limit(struct script *s, size_t requests_max);
+/* From now on it is about the job of that name, which has no status yet. Its UID is the name. */
+void speak_of(struct script *s, const char *name);
 /* Calls the operator; delivers one event to it; an empty list of one resource, and of all. */
 void run_step(struct script *s);
 void deliver(struct script *s, struct cluster_event ev);
@@ -51,6 +58,8 @@ void put_job(struct script *s, const char *rv, const char *status, int workers);
 struct sent *waiting(struct script *s, enum verb verb, enum resource r);
 size_t count_waiting(struct script *s);
 size_t count_waiting_creates(struct script *s);
+/* … of the present job's UID. */
+size_t count_its_creates(struct script *s);
 void answer(struct script *s, struct sent *t, struct outcome o);
 void refuse(struct script *s, struct sent *t, int code, const char *reason);
 /* The server does what it was asked for, and answers with the object. */

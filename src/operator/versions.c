@@ -1,21 +1,14 @@
 #include "operator/versions.h"
 
-static bool known_old(const struct versions *v, uint64_t hash)
-{
-	for (size_t i = 0; i < MIN(v->n_old, (uint32_t)VERSIONS_KEPT); i++)
-		if (v->old[i] == hash)
-			return true;
-	return false;
-}
-
-static void remember(struct versions *v, uint64_t hash)
-{
-	v->old[v->n_old++ % VERSIONS_KEPT] = hash;
-}
-
 void versions_start(struct versions *v, enum origin from)
 {
 	*v = (struct versions){ .ahead = from == FROM_ANSWER };
+}
+
+void versions_doubt(struct versions *v, uint64_t sent)
+{
+	v->unsure = true;
+	v->sent = sent;
 }
 
 static bool decimal(struct str s)
@@ -36,24 +29,10 @@ bool versions_older(struct str have, struct str rv)
 	return decimal(have) && decimal(rv) && larger(have, rv);
 }
 
-/* Is RV newer than HAVE? If both are numbers, no question is left. */
-static bool newer(struct versions *v, struct str have, struct str rv, enum origin from)
+/* Of two that cannot be compared the one that is shown now is taken. */
+static bool newer(struct str have, struct str rv)
 {
-	uint64_t hash;
-
-	if (decimal(have) && decimal(rv))
-		return larger(rv, have);
-	hash = str_hash(rv);
-	if (known_old(v, hash))
-		return false;
-	/* A watch shows every state in order: until it shows ours, everything is older than ours. */
-	if (from == FROM_WATCH && v->ahead && v->skipped < VERSIONS_SKIPPED) {
-		v->skipped++;
-		remember(v, hash);
-		return false;
-	}
-	remember(v, str_hash(have));
-	return true;
+	return !decimal(have) || !decimal(rv) || larger(rv, have);
 }
 
 bool versions_take(struct versions *v, struct str have, struct str rv, enum origin from)
@@ -66,10 +45,9 @@ bool versions_take(struct versions *v, struct str have, struct str rv, enum orig
 			v->ahead = false;
 		return false;
 	}
-	if (!newer(v, have, rv, from))
+	if (!newer(have, rv))
 		return false;
 	v->ahead = from == FROM_ANSWER;
-	v->skipped = 0;
 	v->unsure = false;
 	return true;
 }

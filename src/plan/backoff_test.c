@@ -79,16 +79,16 @@ static void a_quiet_time_resets_it(void **state)
 
 	(void)state;
 	for (int i = 1; i <= 5; i++) {
-		backoff_hit(&l, &r, now);
+		backoff_hit(&l, &r, now, false);
 		assert_int_equal(l.streak, i);
 		now += MINUTES(1);
 	}
 	now += MINUTES(11);
-	backoff_hit(&l, &r, now);
+	backoff_hit(&l, &r, now, false);
 	assert_int_equal(l.streak, 1);
 	assert_int_equal(l.at, now);
 	l.streak = INT32_MAX;
-	backoff_hit(&l, &r, now);
+	backoff_hit(&l, &r, now, false);
 	assert_int_equal(l.streak, 1);
 }
 
@@ -116,6 +116,42 @@ static void levels_are_apart(void **state)
 	t_free(t);
 }
 
+/* A kubelet that rejects the pod again and again, whatever the user's pace: minutes, and the line says how often. */
+static void taken_away_before_it_ran(void **state)
+{
+	struct t *t = t_new();
+	msec waited = 0;
+
+	(void)state;
+	t_role(t, "worker", 1)->restart = (struct restart){ .backoff_initial = 0, .backoff_max = 0, .limit = 0 };
+	t_settle(t);
+	for (int i = 0; i < 9; i++) {
+		struct t_pod *p = t_pod(t, "worker", 0);
+		msec rejected = t->now;
+
+		p->pod.phase = POD_FAILED;
+		p->pod.reason = STR("NodeAffinity");
+		p->pod.n_containers = 0;
+		t_settle(t);
+		while (!t_pod(t, "worker", 0)) {
+			t->now = t->plan.wake;
+			t_settle(t);
+		}
+		waited = t->now - rejected;
+	}
+	assert_true(waited >= MINUTES(5));
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	assert_contains(t_reason(t), "worker-0 Disrupted (NodeAffinity), 9 times in a row before it ran");
+	/* Once it has run, the next one is a first one. */
+	t_run(t);
+	t_settle(t);
+	t_vanish(t, "worker", 0);
+	t_settle(t);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 0)->barren, 0);
+	assert_non_null(t_pod(t, "worker", 0));
+	t_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +160,7 @@ int main(void)
 		cmocka_unit_test(a_clock_is_set_back),
 		cmocka_unit_test(a_quiet_time_resets_it),
 		cmocka_unit_test(levels_are_apart),
+		cmocka_unit_test(taken_away_before_it_ran),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

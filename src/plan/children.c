@@ -44,7 +44,7 @@ static void create(struct world *w, enum action_type type, size_t role, int32_t 
 static void create_services(struct world *w, size_t role)
 {
 	const struct role_view *v = &w->roles[role];
-	msec until = refused_until(w, v->role);
+	msec until = MAX(refused_until(w, v->role), losses_until(w));
 
 	if (!v->role->service || (w->gang_held && !v->role->aux))
 		return;
@@ -88,10 +88,11 @@ void children_create(struct world *w)
 }
 
 /* A pod whose node is lost never confirms its end: it is taken out of the API by force, at once where
-   the node is certainly gone, otherwise after a time in which it could have come back. */
+   the node is certainly gone, otherwise after a time in which it could have come back, counted from when it was lost.
+ */
 static bool wants_force(struct world *w, const struct pod *pod)
 {
-	enum node_state node = pod->node.n ? node_state_of(w, pod->node) : NODE_GOOD;
+	enum node_state node = pod->node.n ? node_state_of(w, pod) : NODE_GOOD;
 	msec at;
 
 	switch (node) {
@@ -106,7 +107,7 @@ static bool wants_force(struct world *w, const struct pod *pod)
 		return true;
 	if (!pod->meta.deleted)
 		return false;
-	at = MAX(pod->meta.deleted, pod->meta.deleted - SECONDS(pod->meta.grace) + w->in->config->force_delete_after);
+	at = node_down_since(w, pod->node) + w->in->config->force_delete_after;
 	if (w->now >= at)
 		return true;
 	world_wake(w, at);

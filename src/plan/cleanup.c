@@ -18,6 +18,8 @@ static bool finished(const struct pod *pod)
 
 	if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
 		return true;
+	if (pod->restarts_itself)
+		return false;
 	for (size_t i = 0; i < pod->n_containers; i++) {
 		if (pod->containers[i].init)
 			continue;
@@ -85,7 +87,7 @@ static void time_to_live(struct world *w)
 {
 	msec at = w->next->end + SECONDS(w->job->ttl);
 
-	if (w->job->ttl < 0 || !w->next->end)
+	if (w->job->ttl < 0 || !w->next->end || w->job->deleting)
 		return;
 	if (w->now >= at)
 		world_act(w, ACT_DELETE_JOB);

@@ -10,6 +10,7 @@ static bool passed(struct world *w, msec since, int64_t limit, const char *field
 		return false;
 	if (w->now < at) {
 		world_wake(w, at);
+		w->deadline = MIN(w->deadline, at);
 		return false;
 	}
 	ending_set(w, PHASE_TIMED_OUT, STR("DeadlineExceeded"),

@@ -2,7 +2,7 @@
    everyone starts again; elastic roles are the exception: their members come and go. */
 #include "plan/world.h"
 
-static void shrink(struct role_view *v)
+static void shrink(struct world *w, struct role_view *v, int32_t was)
 {
 	int32_t count = v->role->count;
 
@@ -10,7 +10,13 @@ static void shrink(struct role_view *v)
 	ranges_cut(&v->rec->failed, count);
 	ranges_cut(&v->rec->seen, count);
 	ranges_cut(&v->rec->ran, count);
-	/* Their generations are kept: an index that comes back must not fall behind its old pods. */
+	/* An index that leaves is a generation further when it comes back: its old pod has nothing to do with it, and
+	   what happened before is forgotten. Where everyone starts again, the job's generation does that. */
+	for (int32_t i = count; v->role->elastic && i < was; i++)
+		record_index_make(v->rec, w->a, i)->generation++;
+	for (size_t i = 0; i < v->rec->n_indexes; i++)
+		if (v->rec->indexes[i].index >= count)
+			v->rec->indexes[i].level = (struct level){ .generation = v->rec->indexes[i].level.generation };
 }
 
 /* Has a role that counts come or gone? */
@@ -48,7 +54,7 @@ bool edit_check(struct world *w)
 		if (v->role->aux || was == v->role->count)
 			continue;
 		v->rec->count = v->role->count;
-		shrink(v);
+		shrink(w, v, was);
 		resized |= !v->role->elastic && was >= 0;
 	}
 	if (resized)

@@ -3,14 +3,14 @@
 #include "plan/world.h"
 
 /* How a role stands towards its policies. */
-struct tally {
+struct ending_tally {
 	int32_t count, completed, given_up;
 	bool rank0_completed, rank0_given_up;
 };
 
-static struct tally tally_of(const struct role_view *v)
+static struct ending_tally tally_of(const struct role_view *v)
 {
-	struct tally t = { .count = v->role->count };
+	struct ending_tally t = { .count = v->role->count };
 
 	for (int32_t i = 0; i < t.count; i++) {
 		t.completed += v->replicas[i].verdict == V_COMPLETED;
@@ -59,7 +59,7 @@ static struct answer ask_roles(const struct world *w, bool complete)
 	for (size_t r = 0; r < w->job->n_roles; r++) {
 		const struct role_view *v = &w->roles[r];
 		enum role_end end = complete ? v->role->complete : v->role->fail;
-		struct tally t = tally_of(v);
+		struct ending_tally t = tally_of(v);
 		int32_t others = complete ? t.given_up : t.completed, ended = complete ? t.completed : t.given_up;
 		bool rank0 = complete ? t.rank0_completed : t.rank0_given_up;
 		bool rank0_lost = complete ? t.rank0_given_up : t.rank0_completed;
@@ -93,7 +93,7 @@ static int32_t alive_in_all(const struct world *w)
 	int32_t n = 0;
 
 	for (size_t r = 0; r < w->job->n_roles; r++) {
-		struct tally t = tally_of(&w->roles[r]);
+		struct ending_tally t = tally_of(&w->roles[r]);
 
 		n += w->job->roles[r].aux ? 0 : t.count - t.completed - t.given_up;
 	}
@@ -135,7 +135,7 @@ static struct str mixed_line(const struct world *w)
 	int32_t done = 0, lost = 0;
 
 	for (size_t r = 0; r < w->job->n_roles; r++) {
-		struct tally t = tally_of(&w->roles[r]);
+		struct ending_tally t = tally_of(&w->roles[r]);
 
 		done += t.completed;
 		lost += t.given_up;

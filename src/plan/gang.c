@@ -3,6 +3,7 @@
  * shall run. It is written when it differs from what we want, and not because somebody else has added to it.
  */
 #include "job/gang.h"
+#include "base/http_code.h"
 #include "plan/world.h"
 
 #include <inttypes.h>
@@ -69,11 +70,14 @@ struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message
 {
 	const struct gang_api *api = gang_api(kind);
 
-	if (code == 404)
+	if (code == HTTP_NOT_FOUND)
 		return arena_printf(a,
 		                    "the cluster knows no PodGroup of %.*s/%.*s: install %.*s, or start dl-operator "
 		                    "without --gang-scheduler-name",
 		                    STR_F(api->group), STR_F(api->version), STR_F(api->title));
+	if (code >= HTTP_SERVER_ERROR)
+		return arena_printf(a, "the PodGroups of %.*s/%.*s cannot be listed: %.*s", STR_F(api->group),
+		                    STR_F(api->version), STR_F(reason_clip(message)));
 	return arena_printf(a, "dl-operator may not use the PodGroups of %.*s/%.*s: %.*s", STR_F(api->group),
 	                    STR_F(api->version), STR_F(reason_clip(message)));
 }
@@ -135,6 +139,8 @@ static void write_group(struct world *w, enum action_type type, const struct gan
 	msec until = refusal_until(&w->in->refusal);
 	struct action *act;
 
+	if (type == ACT_CREATE_GROUP)
+		until = MAX(until, losses_until(w));
 	if (w->now < until) {
 		world_wake(w, until);
 		return;

@@ -298,7 +298,7 @@ static void test_refused(void **state)
 	next_plan(t);
 	assert_int_equal(t->plan.n_actions, 0);
 	assert_true(t->plan.wake > t->now && t->plan.wake != NEVER);
-	assert_string_equal(t_reason(t), "waits for a name that somebody else has: PodGroup job belongs to nobody");
+	assert_string_equal(t_reason(t), "waits for a name that is taken: PodGroup job belongs to nobody");
 	t->now = t->plan.wake;
 	next_plan(t);
 	assert_int_equal(t_actions(t, ACT_CREATE_GROUP), 1);

@@ -1,4 +1,4 @@
-/* What a pod's state means for its replica. */
+/* What a pod's state means for its replica (judge.c), and how it ended (ends.c). */
 #include "plan/testing.h"
 
 static const struct template_container two[] = { { .name = STR_INIT("setup"), .init = true },
@@ -60,14 +60,18 @@ static void results(void **state)
 		{ POD_PENDING, "", false, { NOTHING }, RESULT_NONE, CAUSE_FAILED, -1 },
 		{ POD_SUCCEEDED, "", false, { NOTHING }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
 		{ POD_FAILED, "", false, { NOTHING }, RESULT_FAILURE, CAUSE_FAILED, -1 },
-		{ POD_FAILED, "Evicted", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		/* evicted: by whoever says so with a condition, or for its own use of storage */
+		{ POD_FAILED, "Evicted", true, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_FAILED, "Evicted", false, { NOTHING }, RESULT_FAILURE, CAUSE_FAILED, -1 },
+		{ POD_FAILED, "Evicted", false, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_FAILED, -1 },
 		{ POD_FAILED, "OutOfpods", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
 		{ POD_FAILED, "NodeAffinity", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
 		/* an init container failed */
 		{ POD_FAILED, "", false, { INIT("setup", 9), WAITS("main") }, RESULT_FAILURE, CAUSE_FAILED, 9 },
 		{ POD_PENDING, "", false, { INIT("setup", 0), WAITS("main") }, RESULT_NONE, CAUSE_FAILED, -1 },
 		/* told by condition and reason first, also when a code is there */
-		{ POD_FAILED, "Evicted", false, { ENDED("main", 137) }, RESULT_FAILURE, CAUSE_DISRUPTED, 137 },
+		{ POD_FAILED, "Evicted", true, { ENDED("main", 137) }, RESULT_FAILURE, CAUSE_DISRUPTED, 137 },
+		{ POD_FAILED, "Evicted", false, { ENDED("main", 137) }, RESULT_FAILURE, CAUSE_FAILED, 137 },
 		{ POD_FAILED, "", true, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
 		{ POD_RUNNING,
 		  "",
@@ -102,6 +106,39 @@ static void results(void **state)
 			fail_msg("row %zu: result %d, cause %s, code %d", i, r.result, cause_name(r.cause),
 			         r.exit_code);
 	}
+}
+
+/* Whose containers the kubelet restarts by rules of their own: the phase alone tells the end. */
+static void containers_that_restart_themselves(void **state)
+{
+	static const struct container ended[] = { ENDED("main", 42) }, well[] = { ENDED("main", 0) };
+	struct pod pod = { .phase = POD_RUNNING, .restarts_itself = true, .containers = ended, .n_containers = 1 };
+	struct role role = plain_role();
+
+	(void)state;
+	assert_int_equal(pod_result(&role, &pod).result, RESULT_NONE);
+	pod.phase = POD_FAILED;
+	assert_int_equal(pod_result(&role, &pod).result, RESULT_FAILURE);
+	assert_int_equal(pod_result(&role, &pod).exit_code, 42);
+	pod.containers = well;
+	pod.phase = POD_RUNNING;
+	assert_int_equal(pod_result(&role, &pod).result, RESULT_NONE);
+	pod.phase = POD_SUCCEEDED;
+	assert_int_equal(pod_result(&role, &pod).result, RESULT_SUCCESS);
+}
+
+/* Killed for its use of storage, with a code or without: as by SIGKILL. */
+static void codes_of_evicted_pods(void **state)
+{
+	struct pod pod = { .phase = POD_FAILED, .reason = STR("Evicted") };
+	struct role role = plain_role();
+
+	(void)state;
+	assert_false(pod_codes_retryable(&role, &role.restart.codes, &pod));
+	t_codes(&role, "137");
+	assert_true(pod_codes_retryable(&role, &role.restart.codes, &pod));
+	pod.reason = STR_NONE;
+	assert_false(pod_codes_retryable(&role, &role.restart.codes, &pod));
 }
 
 /* A pod of an earlier template with several containers, by each rule. */
@@ -205,6 +242,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results),
+		cmocka_unit_test(containers_that_restart_themselves),
+		cmocka_unit_test(codes_of_evicted_pods),
 		cmocka_unit_test(rules_for_unknown_containers),
 		cmocka_unit_test(codes_of_init_containers),
 		cmocka_unit_test(deleted_by_a_disruption),

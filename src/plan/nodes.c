@@ -1,5 +1,5 @@
 /* Node failure. A list that failed means "unknown", never "gone": a node has failed only if its own
-   object has said so for longer than the grace time, or a GET said that it is not there. */
+   object has said so for longer than the grace time, by our own clock, or a GET said that it is not there. */
 #include "plan/world.h"
 
 /* When most nodes are NotReady together it may be we, or the API server, who are cut off. */
@@ -16,25 +16,65 @@ static void ask_for(struct world *w, struct str name)
 	world_act(w, ACT_GET_NODE)->node = name;
 }
 
-enum node_state node_state_of(struct world *w, struct str name)
+static const struct node *find_node(const struct world *w, struct str name)
 {
-	const struct plan_config *cfg = w->in->config;
+	return w->in->fleet && name.n ? map_get(w->in->fleet->nodes, name) : NULL;
+}
+
+static msec tolerated(const struct tolerations *t, const struct node *node)
+{
+	return SECONDS(MAX(node->unreachable ? t->unreachable : t->not_ready, 0));
+}
+
+/* Whoever gives a pod time to stay on a node that does not answer shall have it. Where the loss of a node ends the job,
+   nobody is quicker than Kubernetes itself would be: the pod as it is stored has the time that the API server gave. */
+static msec grace_of(const struct world *w, const struct pod *pod, const struct node *node)
+{
+	const struct role_view *v = world_role(w, pod->role);
+	msec grace = w->in->config->node_grace;
+
+	if (!v)
+		return grace;
+	grace = MAX(grace, tolerated(&v->role->tolerations, node));
+	if (!restart_covers_nodes(restart_rules(w, v, pod->index)->policy))
+		grace = MAX(grace, tolerated(&pod->tolerations, node));
+	return grace;
+}
+
+bool node_is_down(const struct world *w, struct str name)
+{
+	const struct node *node = find_node(w, name);
+
+	return node && (!node->ready || node->gone || node->out_of_service);
+}
+
+msec node_down_since(const struct world *w, struct str name)
+{
+	const struct node *node = find_node(w, name);
+
+	return node && !node->ready ? node->since : 0;
+}
+
+enum node_state node_state_of(struct world *w, const struct pod *pod)
+{
 	const struct fleet *fleet = w->in->fleet;
-	const struct node *node;
+	const struct node *node = find_node(w, pod->node);
 	msec failed_at;
 
 	if (!fleet)
 		return NODE_GOOD;
-	node = map_get(fleet->nodes, name);
 	if (!node) {
-		ask_for(w, name);
+		ask_for(w, pod->node);
 		return NODE_GOOD;
 	}
 	if (node->gone || node->out_of_service)
 		return NODE_GONE;
 	if (node->ready)
 		return NODE_GOOD;
-	failed_at = node->since + (outage(fleet) ? cfg->node_outage_wait : cfg->node_grace);
+	failed_at = grace_of(w, pod, node);
+	if (outage(fleet))
+		failed_at = MAX(failed_at, w->in->config->node_outage_wait);
+	failed_at += node->since;
 	if (w->now >= failed_at)
 		return NODE_FAILED;
 	world_wake(w, failed_at);

@@ -151,7 +151,7 @@ static void force_after_a_time(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct t *t = running(RESTART_ALWAYS);
 		struct t_pod *p = t_pod(t, "worker", 1);
-		msec asked;
+		msec lost = t->now;
 
 		t->config.force_delete_after = table[i].after;
 		t_node(t, "node-2", false);
@@ -161,8 +161,7 @@ static void force_after_a_time(void **state)
 		assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
 		assert_int_equal(t->plan.actions[0].force, table[i].forced_at_once);
 		/* The API server has taken the request; nobody is there to carry it out. */
-		asked = t->now;
-		p->pod.meta.deleted = asked + SECONDS(30);
+		p->pod.meta.deleted = t->now + SECONDS(30);
 		p->pod.meta.grace = 30;
 		if (table[i].forced_at_once) {
 			p->pod.meta.grace = 0;
@@ -174,11 +173,90 @@ static void force_after_a_time(void **state)
 		t_pass(t, SECONDS(2));
 		t_plan(t);
 		assert_int_equal(t->plan.n_actions, 0);
-		assert_int_equal(t->plan.wake, asked + MINUTES(5));
-		t_pass(t, MINUTES(5));
+		/* Counted from when the node was lost. */
+		assert_int_equal(t->plan.wake, lost + MINUTES(5));
+		t->now = lost + MINUTES(5);
 		t_plan(t);
 		assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
 		assert_true(t->plan.actions[0].force);
+		t_free(t);
+	}
+}
+
+/* The time that a template gives its pods; where the policy does not restart after a node's failure, also the time that
+   the API server gave them. */
+static void tolerations_give_time(void **state)
+{
+	static const struct {
+		enum restart_policy policy;
+		int32_t template, stored;
+		bool unreachable;
+		msec grace;
+	} table[] = {
+		{ RESTART_ALWAYS, -1, 300, false, 40 },      { RESTART_ALWAYS, 600, 600, false, 600 },
+		{ RESTART_ALWAYS, 10, 10, false, 40 },       { RESTART_NEVER, -1, 300, false, 300 },
+		{ RESTART_NEVER, 600, 600, true, 600 },      { RESTART_EXIT_CODE, -1, 300, true, 300 },
+		{ RESTART_ON_NODE_FAIL, -1, 300, true, 40 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(table[i].policy);
+		struct t_pod *p = t_pod(t, "worker", 1);
+		/* Only the taint that the node has counts. */
+		int32_t *of_template = table[i].unreachable ? &t->roles[0].tolerations.unreachable
+		                                            : &t->roles[0].tolerations.not_ready;
+		int32_t *of_pod =
+			table[i].unreachable ? &p->pod.tolerations.unreachable : &p->pod.tolerations.not_ready;
+
+		t->roles[0].tolerations = p->pod.tolerations = (struct tolerations){ 9000, 9000 };
+		*of_template = table[i].template;
+		*of_pod = table[i].stored;
+		t_node(t, "node-2", false)->unreachable = table[i].unreachable;
+		t_pass(t, SECONDS(table[i].grace) - 1);
+		t_plan(t);
+		assert_int_equal(t_rec(t, "worker")->now.active, 2);
+		t_pass(t, 1);
+		t_plan(t);
+		assert_int_equal(
+			t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL] + (t->record->outcome == PHASE_NODE_FAILED), 1);
+		t_free(t);
+	}
+}
+
+/* Deleted on a node that does not answer, or by whoever clears such nodes: lost with the node, not disrupted. */
+static void deleted_on_a_lost_node(void **state)
+{
+	static const struct {
+		bool ready, gone, disrupted;
+		const char *by;
+		enum cause cause;
+	} table[] = {
+		{ false, false, false, "", CAUSE_NODE_FAIL },
+		{ true, false, false, "", CAUSE_DELETED },
+		{ true, false, true, "DeletionByTaintManager", CAUSE_NODE_FAIL },
+		{ true, true, true, "DeletionByPodGC", CAUSE_NODE_FAIL },
+		{ true, false, true, "EvictionByEvictionAPI", CAUSE_DISRUPTED },
+		/* drained in good order, and its node is switched off since */
+		{ false, false, true, "EvictionByEvictionAPI", CAUSE_DISRUPTED },
+		/* gone before the node was */
+		{ false, true, false, "", CAUSE_DELETED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(RESTART_ALWAYS);
+		struct t_pod *p = t_pod(t, "worker", 1);
+
+		t_node(t, "node-2", table[i].ready);
+		p->pod.meta.deleted = t->now + SECONDS(30);
+		p->pod.meta.grace = 30;
+		p->pod.gone = table[i].gone;
+		p->pod.disrupted = table[i].disrupted;
+		p->pod.disrupter = str_c(table[i].by);
+		t_pass(t, SECONDS(2));
+		t_plan(t);
+		assert_int_equal(t_rec(t, "worker")->restarts[table[i].cause], 1);
 		t_free(t);
 	}
 }
@@ -212,6 +290,8 @@ int main(void)
 		cmocka_unit_test(a_tainted_node_is_lost_at_once),
 		cmocka_unit_test(force_after_a_time),
 		cmocka_unit_test(no_force_on_a_good_node),
+		cmocka_unit_test(tolerations_give_time),
+		cmocka_unit_test(deleted_on_a_lost_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

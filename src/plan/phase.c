@@ -105,12 +105,17 @@ static void set_condition(struct world *w, enum condition which, bool status, bo
 
 void phase_conditions(struct world *w)
 {
-	enum phase p = w->next->phase;
+	enum phase p = w->next->phase, outcome = w->next->outcome;
 
+	/* What a later version has decided it has also shown. */
+	if (outcome == PHASE_OTHER)
+		return;
 	set_condition(w, CONDITION_RUNNING, p == PHASE_RUNNING, true);
 	set_condition(w, CONDITION_SUSPENDED, p == PHASE_SUSPENDED, false);
 	set_condition(w, CONDITION_COMPLETE, p == PHASE_SUCCEEDED, false);
 	set_condition(w, CONDITION_FAILED, phase_final(p) && p != PHASE_SUCCEEDED, false);
+	set_condition(w, CONDITION_SUCCESS_CRITERIA_MET, outcome == PHASE_SUCCEEDED, false);
+	set_condition(w, CONDITION_FAILURE_TARGET, outcome != PHASE_NONE && outcome != PHASE_SUCCEEDED, false);
 }
 
 static void count_all(struct world *w, bool *placed)
@@ -129,6 +134,37 @@ static void count_all(struct world *w, bool *placed)
 	}
 }
 
+/* Suspending deletes the pods of all replicas that count and have not completed. */
+static bool is_stopped(const struct world *w, const struct pod *pod)
+{
+	const struct role_view *v = world_role(w, pod->role);
+
+	if (pod->gone || (v && v->role->aux))
+		return false;
+	return !v || pod->index < 0 || pod->index >= v->role->count || !ranges_has(&v->rec->completed, pod->index);
+}
+
+/* Whoever looks for room wants to know who still takes some: what is on a node and has not ended is active. */
+static enum phase phase_suspended(struct world *w)
+{
+	enum phase p = PHASE_SUSPENDED;
+
+	for (size_t i = 0; i < w->in->n_pods; i++) {
+		const struct pod *pod = w->in->pods[i];
+		struct role_view *v = world_role(w, pod->role);
+
+		if (!is_stopped(w, pod))
+			continue;
+		p = PHASE_TERMINATING;
+		w->n_stopping++;
+		if (!v || !pod->node.n || pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
+			continue;
+		v->rec->now.active++;
+		v->rec->now.pending -= v->rec->now.pending > 0;
+	}
+	return p;
+}
+
 static enum phase phase_alive(struct world *w)
 {
 	bool up = true, placed;
@@ -138,7 +174,7 @@ static enum phase phase_alive(struct world *w)
 		up &= w->job->roles[r].aux || role_is_up(&w->roles[r]);
 	note_running(w);
 	if (w->next->suspended)
-		return PHASE_SUSPENDED;
+		return phase_suspended(w);
 	if (up) {
 		w->next->restarting = false;
 		w->next->creating_since = 0;
@@ -149,6 +185,23 @@ static enum phase phase_alive(struct world *w)
 	if (w->next->restarting)
 		return PHASE_RESTARTING;
 	return placed ? PHASE_CREATING : PHASE_PENDING;
+}
+
+/* The end is not there before the pods that clean-up deletes have gone; but one that a finalizer or a dead node holds
+   does not hold it for ever. */
+static bool holds_the_end(struct world *w, const struct pod *pod)
+{
+	const struct role *role = job_role(w->job, pod->role);
+	msec until = pod->meta.deleted + w->in->config->force_delete_after;
+
+	if (role && role->aux)
+		return false;
+	if (!pod->meta.deleted)
+		return true;
+	if (w->now >= until)
+		return false;
+	world_wake(w, until);
+	return true;
 }
 
 /* After the end only what the clean-up changes is counted. */
@@ -172,12 +225,9 @@ static enum phase phase_ended(struct world *w)
 		if (rec && role && !role->aux && !pod->gone && pod->phase == POD_RUNNING)
 			rec->now.active += !ranges_has(&rec->completed, pod->index);
 	}
-	for (size_t i = 0; i < w->doomed.n; i++) {
-		const struct role *role = job_role(w->job, w->doomed.v[i]->role);
-
-		if (!role || !role->aux)
+	for (size_t i = 0; i < w->doomed.n; i++)
+		if (holds_the_end(w, w->doomed.v[i]))
 			return PHASE_TERMINATING;
-	}
 	return w->next->outcome;
 }
 
@@ -197,6 +247,8 @@ void phase_update(struct world *w)
 	if (!w->next->start)
 		w->next->start = w->stamp;
 	w->next->observed_generation = w->job->generation;
+	if (w->roles)
+		limit_show(w);
 	phase_enter(w, p);
 	phase_conditions(w);
 }

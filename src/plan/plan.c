@@ -29,12 +29,13 @@ static void plan_ended(struct world *w)
 {
 	bool valid = !w->job->problems.errors;
 
-	if (valid) {
-		judge(w, true);
+	if (valid && !w->job->deleting) {
+		judge_replicas(w, true);
 		restart_aux(w);
 	}
 	cleanup(w);
-	if (valid && !w->raised)
+	/* Nothing is made for a job that is being deleted: its children are being collected. */
+	if (valid && !w->raised && !w->job->deleting)
 		children_create(w);
 	board_address(w);
 	phase_update(w);
@@ -44,7 +45,7 @@ static void plan_ended(struct world *w)
 /* Decides what the durable record shall say: endings, suspension, edits, restarts. */
 static void decide(struct world *w)
 {
-	judge(w, true);
+	judge_replicas(w, true);
 	restart_aux(w);
 	/* Members that are suspended or have changed start again: how the old ones stand does not
 	   matter any more. */
@@ -53,7 +54,7 @@ static void decide(struct world *w)
 		external_check(w);
 		return;
 	}
-	judge(w, false);
+	judge_replicas(w, false);
 	restart_give_up(w);
 	if (ending_check(w) || external_check(w) || refusal_check(w) || deadline_check(w))
 		return;
@@ -86,6 +87,29 @@ static void plan_deleting(struct world *w)
 	w->next->reason = reason_line(w);
 }
 
+/* A replica that was quiet for long needs no streak. Nobody writes because of it; who writes anyway leaves it out. */
+static void forget_quiet(struct world *w)
+{
+	for (size_t r = 0; r < w->job->n_roles; r++) {
+		const struct role_view *v = &w->roles[r];
+		struct record_role *rec = v->rec;
+		size_t n = 0;
+
+		for (size_t i = 0; i < rec->n_indexes; i++) {
+			struct index_level *one = &rec->indexes[i];
+			struct level *l = &one->level;
+
+			if (l->at && backoff_is_quiet(l, restart_rules(w, v, one->index), w->now)) {
+				l->streak = l->barren = 0;
+				l->at = 0;
+			}
+			if (l->generation || l->counted || l->at)
+				rec->indexes[n++] = *one;
+		}
+		rec->n_indexes = n;
+	}
+}
+
 static struct plan finish(struct world *w)
 {
 	const struct plan_input *in = w->in;
@@ -97,11 +121,14 @@ static struct plan finish(struct world *w)
 	/* Record first: a pass that changes what must be remembered does nothing else. */
 	if (change == CHANGE_DURABLE)
 		w->actions.n = 0;
-	if (change == CHANGE_OBSERVED && in->status_written && w->now < next_write) {
+	next_write = MAX(in->status_written ? next_write : 0, in->status_held);
+	if (change == CHANGE_OBSERVED && w->now < next_write) {
 		change = CHANGE_NONE;
 		world_wake(w, next_write);
 	}
-	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->wake };
+	if (change != CHANGE_NONE && w->roles)
+		forget_quiet(w);
+	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->wake, w->deadline };
 }
 
 /* Actions were found policy by policy; they are carried out stage by stage. */

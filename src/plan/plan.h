@@ -17,7 +17,7 @@ struct plan_config {
 	msec node_grace;              /* a node must be NotReady this long; 40 s */
 	msec node_outage_wait;        /* … or this long, when most nodes are; 10 min */
 	msec force_delete_after;      /* a pod on a failed node is force-deleted after this; 5 min */
-	msec creating_restart_period; /* restart pods that cannot be created while a job is younger; 0 */
+	msec creating_restart_period; /* restart pods that cannot be created, for so long since it began to create; 0 */
 	msec creating_duration;       /* … once they have been trying this long; 15 min */
 	bool creating_failed;         /* after that they have failed; true */
 	msec status_interval;         /* between writes of what can be observed; 1 s */
@@ -31,16 +31,37 @@ extern const struct plan_config plan_config_default;
 enum refusal_kind {
 	REFUSED_NOT,
 	REFUSED_QUOTA,   /* 403: a quota, a right that is missing, an admission plugin: wait */
-	REFUSED_INVALID, /* 422: this job cannot be made */
+	REFUSED_INVALID, /* 422 or 400: not as it is, or not now: an admission policy says so, too */
 	REFUSED_SERVER,  /* 5xx, webhooks: try again */
 	REFUSED_FOREIGN, /* the child's name belongs to somebody else */
+	REFUSED_UNBUILT, /* not the server: we cannot make it, since the kind's code fails or it is too large */
 };
 
 struct refusal {
 	enum refusal_kind kind;
 	struct str message;
-	int32_t times; /* in a row */
-	msec at;       /* the last one */
+	int32_t times;   /* in a row */
+	msec at;         /* the last one */
+	struct str role; /* whose child it was; empty: not known, or no role's */
+	msec since;      /* what is refused: since when, for this reason … */
+	int32_t tries;   /* … and how often */
+	/* FOREIGN: what stands there */
+	bool watched; /* carries our label: a watch shows its end */
+	bool going;   /* is being deleted */
+};
+
+/* How long one sort of a role's children is refused for one reason. It is kept beside the refusal, which is forgotten
+   when any child is made: what other roles come to says nothing of this one. */
+struct standing {
+	enum refusal_kind kind;
+	msec since;
+	int32_t tries;
+};
+
+/* Services and PodGroups of the job that somebody took away, in a row. */
+struct losses {
+	int32_t times;
+	msec at; /* the last one */
 };
 
 /* The cluster's nodes, as the cache keeps them. */
@@ -63,8 +84,10 @@ struct plan_input {
 	const struct plan_config *config;
 	struct refusal refusal;     /* of children that count */
 	struct refusal aux_refusal; /* … and of those that do not: the job goes on without them */
+	struct losses losses;
 	msec now;
 	msec status_written; /* when the status was last written; 0: not by this process */
+	msec status_held;    /* the server takes no status of it: what can only be observed is not sent before this */
 };
 
 enum action_type {
@@ -100,6 +123,7 @@ struct plan {
 	const struct record *record; /* what the status shall say */
 	enum change write;           /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */
 	msec wake;                   /* look again then, though nothing happens; NEVER: no need */
+	msec deadline;               /* … and then, whatever the actions have come to; NEVER: no need */
 };
 
 /* Plans one job. Everything in the result lives in A or in the input. */
@@ -108,14 +132,37 @@ struct plan plan_job(const struct plan_input *in, struct arena *a);
 /* The server has answered the write of a PodGroup (the action's WISH) with this: if it is something else, it shall be
    kept as the server has it. A fingerprint of both. */
 uint64_t plan_group_kept(uint64_t wish, const struct group *have);
-/* In words: the server knows no PodGroups (404), or does not let us use them, and says MESSAGE. */
+/* In words: the server knows no PodGroups (404), cannot list them (5xx) or does not let us use them. */
 struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message, struct arena *a);
 
 /* A create met AlreadyExists: what stands there under that name? */
-enum conflict { CONFLICT_OURS, CONFLICT_ADOPT, CONFLICT_FOREIGN };
-enum conflict plan_conflict(struct str job_uid, const struct meta *found, struct str found_job_uid);
+enum conflict {
+	CONFLICT_OURS,
+	CONFLICT_ADOPT,
+	CONFLICT_OTHER, /* ours, but another replica's: the kind gives one name twice, or somebody changed its labels */
+	CONFLICT_FOREIGN
+};
+/* By its labels; without a role: they are missing, or it is a PodGroup. */
+struct replica_labels {
+	struct str role;
+	int32_t index;
+};
+enum conflict plan_conflict(struct str job_uid, const struct replica_labels *wanted, const struct meta *found,
+                            struct str found_job_uid, const struct replica_labels *found_replica);
 /* FOREIGN, in words: what stands there and whose it is. NOUN: "pod", "service", "PodGroup". */
 struct str plan_taken(const char *noun, const struct meta *found, struct arena *a);
+/* OTHER, in words. */
+struct str plan_taken_by(const char *noun, const struct meta *found, const struct replica_labels *by,
+                         const struct replica_labels *wanted, struct arena *a);
+
+/* A child was refused. *S is of its sort and role, zeros at first. ROLE and MESSAGE must live as long as *R. */
+void plan_refused(struct refusal *r, struct standing *s, enum refusal_kind kind, struct str role, struct str message,
+                  msec now);
+
+/* One more was taken away. */
+void plan_lost(struct losses *l, msec now);
+/* It is not tried again before this, unless what is in the way goes. */
+msec plan_refused_until(const struct refusal *r);
 
 /* How the answer to a create is taken: HTTP's code and Kubernetes' reason. REFUSED_NOT: not a refusal. */
 enum refusal_kind plan_refusal(int code, struct str reason);

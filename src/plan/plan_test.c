@@ -1,4 +1,4 @@
-/* The pass as a whole: first look and order (children.c), refusals (refusal.c), phases and counts
+/* The pass as a whole: first look and order (children.c), phases and counts
    (phase.c), the line (reason.c), sorting (world.c), invalid and dying jobs, what is written when. */
 #include "plan/testing.h"
 
@@ -133,102 +133,6 @@ static void observed_changes_wait(void **state)
 	t_plan(t);
 	assert_int_equal(t->plan.write, CHANGE_DURABLE);
 	t_free(t);
-}
-
-static void refusals(void **state)
-{
-	static const struct {
-		enum refusal_kind kind;
-		const char *text;
-	} table[] = {
-		{ REFUSED_QUOTA, "is not allowed now: no more" },
-		{ REFUSED_SERVER, "waits for the API server: no more" },
-		{ REFUSED_FOREIGN, "waits for a name that somebody else has: no more" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct t *t = t_new();
-
-		t_role(t, "worker", 1);
-		t->refusal = (struct refusal){ table[i].kind, STR("no more"), 3, t->now };
-		t_plan(t);
-		assert_int_equal(t->plan.n_actions, 0);
-		assert_int_equal(t->plan.wake, t->now + SECONDS(4));
-		assert_string_equal(t_reason(t), table[i].text);
-		t_pass(t, SECONDS(4));
-		t_plan(t);
-		assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
-		assert_int_equal(t_actions(t, ACT_CREATE_SERVICE), 1);
-		t_free(t);
-	}
-}
-
-static void refused_for_good(void **state)
-{
-	struct t *t = t_new();
-
-	(void)state;
-	t_role(t, "worker", 1);
-	t->refusal = (struct refusal){ REFUSED_INVALID, STR("Pod is invalid: spec.x"), 1, t->now };
-	t_settle(t);
-	assert_phase(t, "Failed");
-	assert_string_equal(t_reason(t), "the API server refuses the pods or services: Pod is invalid: spec.x");
-	assert_int_equal(t->created, 0);
-	t_free(t);
-}
-
-static void refusal_codes(void **state)
-{
-	static const struct {
-		int code;
-		const char *reason;
-		enum refusal_kind kind;
-	} table[] = {
-		{ 201, "", REFUSED_NOT },
-		{ 400, "", REFUSED_INVALID },
-		{ 422, "", REFUSED_INVALID },
-		{ 403, "", REFUSED_QUOTA },
-		{ 404, "", REFUSED_SERVER },
-		{ 409, "AlreadyExists", REFUSED_FOREIGN },
-		{ 409, "Conflict", REFUSED_SERVER },
-		{ 429, "", REFUSED_SERVER },
-		{ 500, "", REFUSED_SERVER },
-		{ 503, "", REFUSED_SERVER },
-		{ 0, "", REFUSED_NOT },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		assert_int_equal(plan_refusal(table[i].code, str_c(table[i].reason)), table[i].kind);
-}
-
-static void who_owns_a_name(void **state)
-{
-	struct meta m = { .owner_uid = STR("u1") };
-
-	(void)state;
-	assert_int_equal(plan_conflict(STR("u1"), &m, STR("u1")), CONFLICT_OURS);
-	assert_int_equal(plan_conflict(STR("u1"), &m, STR_NONE), CONFLICT_ADOPT);
-	assert_int_equal(plan_conflict(STR("u2"), &m, STR("u2")), CONFLICT_FOREIGN);
-	m.owner_uid = STR_NONE;
-	assert_int_equal(plan_conflict(STR("u1"), &m, STR("u1")), CONFLICT_FOREIGN);
-}
-
-static void taken_says_whose(void **state)
-{
-	struct arena a = ARENA_INIT;
-	struct meta m = { .name = STR("mnist-ps-0") };
-
-	(void)state;
-	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to nobody");
-	m.owner_uid = STR("u1");
-	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to u1");
-	m.owner = STR("TFJob/other");
-	assert_string_equal(plan_taken("service", &m, &a).p, "service mnist-ps-0 belongs to TFJob/other");
-	m.deleted = 1;
-	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to TFJob/other and is being deleted");
-	arena_release(&a);
 }
 
 static void spoil(struct t *t)
@@ -434,7 +338,8 @@ static void what_an_old_operator_left(void **state)
 	yyjson_doc *doc = yyjson_read(text, strlen(text), 0);
 
 	(void)state;
-	t_role(t, "worker", 2)->restart = (struct restart){ .policy = RESTART_ALWAYS, .limit = 4 };
+	t_role(t, "worker", 2)->restart =
+		(struct restart){ .policy = RESTART_ALWAYS, .limit = 4, .limit_by_role = true };
 	t->record = record_adopt(&t->a, PHASE_NONE, STR_NONE, yyjson_doc_get_root(doc));
 	t_settle(t);
 	assert_int_equal(t_rec(t, "worker")->counted, 3);
@@ -497,11 +402,6 @@ int main(void)
 		cmocka_unit_test(unknown_phase_is_alive),
 		cmocka_unit_test(history_is_bounded),
 		cmocka_unit_test(observed_changes_wait),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(refused_for_good),
-		cmocka_unit_test(refusal_codes),
-		cmocka_unit_test(who_owns_a_name),
-		cmocka_unit_test(taken_says_whose),
 		cmocka_unit_test(invalid_from_the_start),
 		cmocka_unit_test(invalid_by_an_edit),
 		cmocka_unit_test(invalid_after_the_end),

@@ -39,7 +39,7 @@ static const struct replica *first_with(const struct world *w, enum verdict verd
 	return first;
 }
 
-static struct str name_of(const struct world *w, const struct role_view *v, const struct replica *rep)
+static struct str name_in_role(const struct world *w, const struct role_view *v, const struct replica *rep)
 {
 	return replica_name(w->a, v->role, (int32_t)(rep - v->replicas));
 }
@@ -54,13 +54,29 @@ static struct str refused_line(const struct world *w)
 	static const char *const what[] = {
 		[REFUSED_NOT] = "",
 		[REFUSED_QUOTA] = "is not allowed now",
-		[REFUSED_INVALID] = "refused",
+		[REFUSED_INVALID] = "is refused, and tried again",
 		[REFUSED_SERVER] = "waits for the API server",
-		[REFUSED_FOREIGN] = "waits for a name that somebody else has",
+		[REFUSED_FOREIGN] = "waits for a name that is taken",
+		[REFUSED_UNBUILT] = "cannot be made, and is tried again",
 	};
 	const struct refusal *r = &w->in->refusal;
 
 	return arena_printf(w->a, "%s: %.*s", what[r->kind], STR_F(reason_clip(r->message)));
+}
+
+/* Attempts that ended before they ran will often end so again: a node that does not fit, a device that is broken. */
+static struct str barren_line(const struct world *w)
+{
+	const struct last_restart *l = &w->next->last;
+	const struct record_role *rec = record_role_of(w->next, l->role);
+	const struct level *level = l->scope == SCOPE_JOB    ? &w->next->level
+	                            : !rec                   ? NULL
+	                            : l->scope == SCOPE_ROLE ? &rec->level
+	                                                     : record_index_level(rec, l->index);
+
+	if (!level || level->barren < 2)
+		return STR_NONE;
+	return arena_printf(w->a, ", %d times in a row before it ran", level->barren);
 }
 
 /* "worker-1 exited with code 137" of the last restart. */
@@ -73,12 +89,13 @@ static struct str last_line(const struct world *w)
 	if (l->exit_code >= 0)
 		return arena_printf(w->a, "%.*s-%d %s with code %d", STR_F(l->role), l->index, cause_name(l->cause),
 		                    l->exit_code);
-	return arena_printf(w->a, "%.*s-%d %s", STR_F(l->role), l->index, cause_name(l->cause));
+	return arena_printf(w->a, "%.*s-%d %s%s%.*s%s%.*s", STR_F(l->role), l->index, cause_name(l->cause),
+	                    l->detail.n ? " (" : "", STR_F(l->detail), l->detail.n ? ")" : "", STR_F(barren_line(w)));
 }
 
 static struct str absent_line(const struct world *w, const struct role_view *v, const struct replica *rep, int32_t n)
 {
-	struct str name = name_of(w, v, rep);
+	struct str name = name_in_role(w, v, rep);
 	msec until = backoff_until(w, v, (int32_t)(rep - v->replicas));
 	char at[TIME_TEXT];
 
@@ -95,7 +112,7 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 
 static struct str pending_line(const struct world *w, const struct role_view *v, const struct replica *rep, int32_t n)
 {
-	struct str name = name_of(w, v, rep), why = reason_clip(rep->pod->message);
+	struct str name = name_in_role(w, v, rep), why = reason_clip(rep->pod->message);
 
 	if (!why.n && w->in->group)
 		why = reason_clip(w->in->group->message);
@@ -117,11 +134,11 @@ static struct str scheduled_line(const struct world *w, const struct role_view *
 			if (!c)
 				continue;
 			text = reason_clip(c->message);
-			return arena_printf(w->a, "%.*s: %.*s%s%.*s", STR_F(name_of(w, u, one)), STR_F(c->reason),
+			return arena_printf(w->a, "%.*s: %.*s%s%.*s", STR_F(name_in_role(w, u, one)), STR_F(c->reason),
 			                    text.n ? ": " : "", STR_F(text));
 		}
 	}
-	return arena_printf(w->a, "waits for %.*s%.*s to start", STR_F(name_of(w, v, rep)), STR_F(more(w, n)));
+	return arena_printf(w->a, "waits for %.*s%.*s to start", STR_F(name_in_role(w, v, rep)), STR_F(more(w, n)));
 }
 
 static struct str waiting_line(const struct world *w)
@@ -174,10 +191,16 @@ struct str reason_line(struct world *w)
 	case PHASE_PREEMPTED:
 	case PHASE_NODE_FAILED:
 		return w->next->reason;
+	case PHASE_OTHER:
+		return w->next->reason;
 	case PHASE_TERMINATING:
-		return w->next->outcome != PHASE_NONE ? w->next->reason : STR("the job is being deleted");
+		if (w->next->outcome != PHASE_NONE)
+			return w->next->reason;
+		if (w->job->deleting)
+			return STR("the job is being deleted");
+		return arena_printf(w->a, "suspended; waits for %d pods to go", w->n_stopping);
 	case PHASE_SUSPENDED:
-		return w->n_old ? arena_printf(w->a, "suspended; waits for %d pods to go", w->n_old) : STR("suspended");
+		return STR("suspended");
 	case PHASE_RUNNING:
 		return running_line(w);
 	case PHASE_RESTARTING:

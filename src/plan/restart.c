@@ -12,7 +12,7 @@ const struct restart *restart_rules(const struct world *w, const struct role_vie
 	return chief ? &job->chief_restart : &v->role->restart;
 }
 
-static bool policy_covers_nodes(enum restart_policy p)
+bool restart_covers_nodes(enum restart_policy p)
 {
 	return p == RESTART_ALWAYS || p == RESTART_ON_NODE_FAIL || p == RESTART_ON_NODE_FAIL_WITH_EXIT_CODE;
 }
@@ -32,7 +32,7 @@ static bool policy_wants(const struct role *role, const struct restart *r, const
 	case CAUSE_SUSPENDED:
 		return true;
 	case CAUSE_NODE_FAIL:
-		return policy_covers_nodes(r->policy);
+		return restart_covers_nodes(r->policy);
 	case CAUSE_CREATE_FAILED:
 		return rep->insist || r->policy == RESTART_ALWAYS || r->policy == RESTART_ON_FAILURE;
 	case CAUSE_OOM_KILLED:
@@ -71,6 +71,8 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 		c = rep->pod ? never_began(rep->pod) : NULL;
 		if (c)
 			return arena_printf(a, "could not start: %.*s", STR_F(reason_clip(c->message)));
+		if (rep->pod && pod_is_evicted(rep->pod))
+			return arena_printf(a, "was evicted: %.*s", STR_F(reason_clip(rep->pod->message)));
 		return rep->exit_code >= 0 ? arena_printf(a, "exited with code %d", rep->exit_code) : STR("failed");
 	case CAUSE_OOM_KILLED:
 		return STR("was killed for memory (OOMKilled)");
@@ -115,7 +117,7 @@ bool restart_allowed(const struct world *w, const struct role_view *v, const str
 		                     restart_policy_name(r->policy));
 		return false;
 	}
-	if (cause_counted(rep->cause) && r->limit >= 0 && v->rec->counted >= r->limit) {
+	if (cause_counted(rep->cause) && r->limit >= 0 && limit_count(w, v, rep) >= r->limit) {
 		*why = STR("RestartLimit");
 		*text = arena_printf(w->a, "%.*s %.*s; the restart limit of %d is reached", STR_F(name), STR_F(what),
 		                     r->limit);
@@ -154,6 +156,15 @@ static void raise_job(struct world *w, enum cause cause)
 	}
 }
 
+/* The cluster's own word for what happened to the pod. */
+static struct str detail_of(const struct world *w, const struct role_view *v, int32_t index)
+{
+	const struct pod *pod = v ? v->replicas[index].pod : NULL;
+	struct str word = !pod ? STR_NONE : pod->disrupter.n ? pod->disrupter : pod->reason;
+
+	return arena_str(w->a, reason_clip(word));
+}
+
 void restart_raise(struct world *w, enum scope scope, enum cause cause, struct role_view *v, int32_t index,
                    int32_t exit_code)
 {
@@ -181,13 +192,17 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
 		count_restart(v->rec, cause);
 		break;
 	}
-	if (v)
-		backoff_hit(level, restart_rules(w, v, index), w->stamp);
+	if (v) {
+		backoff_hit(level, restart_rules(w, v, index), w->stamp,
+		            !cause_counted(cause) && v->replicas[index].barren);
+		limit_hit(w, v, index, level);
+	}
 	if (v && v->role->aux)
 		return;
 	next->restarts += cause != CAUSE_RESIZED && cause != CAUSE_SUSPENDED;
 	next->restarting = cause != CAUSE_SUSPENDED;
-	next->last = (struct last_restart){ w->stamp, cause, v ? v->role->name : STR_NONE, index, exit_code, scope };
+	next->last = (struct last_restart){ w->stamp,  cause, v ? v->role->name : STR_NONE, index,
+		                            exit_code, scope, detail_of(w, v, index) };
 }
 
 /* The failure that came first and wants the whole job again, if nothing that is final came before it:

@@ -57,6 +57,7 @@ struct role *t_role(struct t *t, const char *name, int32_t count)
 		.match_text = STR("main"),
 		.containers = c,
 		.n_containers = 1,
+		.tolerations = { -1, -1 },
 		.restart = { .policy = RESTART_NEVER, .limit = -1, .backoff_initial = 10, .backoff_max = 300 },
 		.complete = END_ALL,
 		.fail = END_ANY,
@@ -115,6 +116,7 @@ const struct plan *t_plan(struct t *t)
 		.config = &t->config,
 		.refusal = t->refusal,
 		.aux_refusal = t->aux_refusal,
+		.losses = t->losses,
 		.now = t->now,
 		.status_written = t->status_written,
 	};
@@ -156,6 +158,7 @@ struct t_pod *t_pod_add(struct t *t, const char *role, int32_t index, int64_t ge
 		.generation = generation,
 		.containers = p->containers,
 		.n_containers = 1,
+		.tolerations = { -1, -1 },
 	};
 	return p;
 }
@@ -346,6 +349,7 @@ void t_run(struct t *t)
 		if (!p->pod.node.n)
 			p->pod.node = STR("node-1");
 		p->containers[0].state = CONTAINER_RUNNING;
+		p->containers[0].started = t->now;
 	}
 	if (t->nodes.n && !map_get(&t->nodes, STR("node-1")))
 		t_node(t, "node-1", true);

@@ -38,6 +38,7 @@ struct t {
 	struct fleet fleet;
 	struct plan_config config;
 	struct refusal refusal, aux_refusal;
+	struct losses losses;
 	msec now, status_written;
 	struct plan plan; /* the last one */
 	int created, deleted, forced, services_created, services_deleted, jobs_deleted, nodes_asked, writes;

@@ -47,8 +47,10 @@ static struct record *align(struct world *w, const struct record *r)
 	return c;
 }
 
-static struct role_view *find_role(struct world *w, struct str name)
+struct role_view *world_role(const struct world *w, struct str name)
 {
+	if (!w->roles)
+		return NULL;
 	for (size_t i = 0; i < w->job->n_roles; i++)
 		if (str_eq(w->job->roles[i].name, name))
 			return &w->roles[i];
@@ -84,7 +86,7 @@ static void lift(struct world *w, struct role_view *v, const struct pod *pod, in
 
 static void place_pod(struct world *w, const struct pod *pod)
 {
-	struct role_view *v = find_role(w, pod->role);
+	struct role_view *v = world_role(w, pod->role);
 	struct replica *rep;
 	int64_t expected;
 
@@ -121,7 +123,7 @@ static void place_pod(struct world *w, const struct pod *pod)
 
 static void place_service(struct world *w, const struct service *s)
 {
-	struct role_view *v = find_role(w, s->role);
+	struct role_view *v = world_role(w, s->role);
 
 	if (v && v->role->service && s->index >= 0 && s->index < v->role->count && !v->replicas[s->index].service)
 		v->replicas[s->index].service = s;
@@ -134,7 +136,7 @@ void world_open(struct world *w, const struct plan_input *in, struct arena *a)
 	static const struct record nothing = { .version = RECORD_VERSION };
 	const struct record *r = in->record ? in->record : &nothing;
 
-	*w = (struct world){ .in = in, .a = a, .job = in->job, .now = in->now, .wake = NEVER };
+	*w = (struct world){ .in = in, .a = a, .job = in->job, .now = in->now, .wake = NEVER, .deadline = NEVER };
 	w->stamp = in->now - in->now % 1000;
 	/* The roles of a job that cannot be read are not to be trusted; the record is kept as it is. */
 	w->base = in->job->problems.errors ? record_copy(r, a) : align(w, r);

@@ -24,6 +24,8 @@ struct replica {
 	enum cause cause;
 	int32_t exit_code; /* -1: none */
 	msec finished;
+	msec ran_for;  /* how long the containers that count ran; 0: not known, or not at all */
+	bool barren;   /* no container of it ever ran */
 	bool hopeless; /* can never work as it is: no restart, whatever the policy */
 	bool insist;   /* a restart, whatever the policy; the limit holds */
 	/* An older pod of this replica is still there: its name is taken. */
@@ -47,14 +49,15 @@ struct world {
 	struct role_view *roles;        /* as many as the job has */
 	VEC(const struct pod *) doomed; /* pods that must go; none is gone */
 	VEC(const struct service *) doomed_services;
-	int32_t n_old; /* of all roles that count */
-	bool raised;   /* a generation was: what is sorted here belongs to the one before */
-	bool gang_held; /* the pods that count wait for their PodGroup */
+	int32_t n_old;      /* of all roles that count */
+	int32_t n_stopping; /* pods that a suspended job still has */
+	bool raised;        /* a generation was: what is sorted here belongs to the one before */
+	bool gang_held;     /* the pods that count wait for their PodGroup */
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
 	msec stamp; /* now in whole seconds, as the record keeps times */
-	msec wake;
+	msec wake, deadline;
 };
 
 /* world.c */
@@ -65,26 +68,46 @@ void world_wake(struct world *w, msec at);
 struct action *world_act(struct world *w, enum action_type type);
 /* "worker-1" */
 struct str replica_name(struct arena *a, const struct role *role, int32_t index);
+/* NULL: the job has no such role. */
+struct role_view *world_role(const struct world *w, struct str name);
 
 /* judge.c: sets the verdicts of all replicas of the roles that count (or, with AUX, of those that do not). */
-void judge(struct world *w, bool aux);
+void judge_replicas(struct world *w, bool aux);
 /* Only what the record says: for a job whose pods do not matter now. */
 void judge_recorded(struct world *w);
-/* Has the pod ended by itself, and how? RESULT_NONE: not yet. */
+
+/* ends.c */
+/* How has the pod ended? RESULT_NONE: not yet. */
 enum result { RESULT_NONE, RESULT_SUCCESS, RESULT_FAILURE };
 struct pod_result {
 	enum result result;
 	enum cause cause;
 	int32_t exit_code;
 	msec finished;
+	msec ran_for;
 };
 struct pod_result pod_result(const struct role *role, const struct pod *pod);
+/* Does that result count? What ended after somebody had asked for the pod's deletion does not: a script that catches
+   SIGTERM and exits 0 has not succeeded. */
+bool pod_ended_by_itself(const struct pod *pod, msec finished);
+/* Why a pod that was deleted, and had not ended, is lost. */
+enum cause pod_loss(const struct world *w, const struct pod *pod);
+bool pod_is_disrupted(const struct pod *pod);
+/* … for using more storage than its own limit allows. */
+bool pod_is_evicted(const struct pod *pod);
+/* Has a container of it ever run? */
+bool pod_has_run(const struct pod *pod);
 /* Are all codes ≠ 0 of the containers that count in CODES? */
 bool pod_codes_retryable(const struct role *role, const struct code_set *codes, const struct pod *pod);
 
 /* nodes.c */
 enum node_state { NODE_GOOD, NODE_FAILED, NODE_GONE };
-enum node_state node_state_of(struct world *w, struct str name);
+/* Of the node of a pod that is placed. */
+enum node_state node_state_of(struct world *w, const struct pod *pod);
+/* Is it known that the node does not answer now, or is gone? However short. */
+bool node_is_down(const struct world *w, struct str name);
+/* Not ready since then, as far as we have seen; 0: it is ready, or not known. */
+msec node_down_since(const struct world *w, struct str name);
 
 /* creating.c */
 enum creating { CREATING_FINE, CREATING_RESTART, CREATING_FAILED, CREATING_HOPELESS };
@@ -94,21 +117,33 @@ const struct container *creating_problem(const struct pod *pod);
 
 /* backoff.c */
 msec backoff_delay(const struct restart *r, int32_t streak);
-/* Counts a restart at this level. */
-void backoff_hit(struct level *l, const struct restart *r, msec stamp);
+/* Counts a restart at this level. BARREN: of a pod that never ran, for a cause that does not count. */
+void backoff_hit(struct level *l, const struct restart *r, msec stamp, bool barren);
+/* The replica was quiet for so long that the next restart is a first one. */
+bool backoff_is_quiet(const struct level *l, const struct restart *r, msec now);
 /* The replica may not be made before this. */
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index);
 
+/* limit.c */
+/* How many restarts the limit of a failed replica sees. */
+int32_t limit_count(const struct world *w, const struct role_view *v, const struct replica *rep);
+/* Counts the restart of a failed replica; RAISED is where the generation is. */
+void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level *raised);
+/* How near each role is to its limit, for the status. */
+void limit_show(struct world *w);
+
 /* restart.c */
+/* Does the policy start replicas again that were lost with their node? */
+bool restart_covers_nodes(enum restart_policy p);
 /* The rules for one replica: the role's, or the chief's own. */
 const struct restart *restart_rules(const struct world *w, const struct role_view *v, int32_t index);
 /* May this failed replica start again? If not, *WHY is one word and *TEXT the reason for people. */
 bool restart_allowed(const struct world *w, const struct role_view *v, const struct replica *rep, struct str *why,
                      struct str *text);
-/* Decides for every failed replica: raises generations in next, or gives replicas up. */
-void restart_apply(struct world *w);
+/* Failed replicas that may not restart are given up; those that may get a higher generation in next. */
 void restart_give_up(struct world *w);
-/* Raises one generation. ROLE is NULL for a restart that no replica caused. */
+void restart_apply(struct world *w);
+/* Raises one generation. V is NULL for a restart that no replica caused. */
 void restart_raise(struct world *w, enum scope scope, enum cause cause, struct role_view *v, int32_t index,
                    int32_t exit_code);
 /* The same for replicas that do not count: they are always started again. */
@@ -135,6 +170,8 @@ bool suspend_check(struct world *w);
 /* refusal.c */
 bool refusal_check(struct world *w);
 msec refusal_until(const struct refusal *r);
+/* Services and PodGroups are not made before this: somebody takes them away. */
+msec losses_until(const struct world *w);
 
 /* children.c */
 void children_create(struct world *w);

@@ -55,6 +55,7 @@ static void happen(struct t *t, enum event ev, int32_t index)
 	case EV_EVICT:
 		t_exit(t, "worker", index, 137);
 		p->pod.reason = STR("Evicted");
+		p->pod.disrupted = true;
 		break;
 	case EV_COUNT:
 		break;
@@ -69,7 +70,11 @@ static void check(struct t *t, struct memory *m)
 	if (m->outcome != PHASE_NONE)
 		assert_int_equal(t->record->outcome, m->outcome);
 	m->outcome = t->record->outcome;
-	assert_true(r->counted <= LIMIT);
+	/* Each replica has the limit for itself, unless more than itself starts again. */
+	assert_true(r->counted <= (t->roles[0].restart.scope == SCOPE_POD ? WORKERS : 1) * LIMIT);
+	assert_true(t->record->level.counted <= LIMIT && r->level.counted <= LIMIT);
+	for (size_t i = 0; i < r->n_indexes; i++)
+		assert_true(r->indexes[i].level.counted <= LIMIT);
 	assert_true(r->counted >= m->counted);
 	m->counted = r->counted;
 	for (int32_t i = 0; i < WORKERS; i++) {

@@ -1,5 +1,8 @@
 /* What must hold at every step. Creates are judged by what the operator had been shown when it sent
    them, status writes by what stood there before. */
+#include "sim/check.h"
+#include "sim/groups.h"
+#include "sim/load.h"
 #include "sim/sim.h"
 
 static const struct record nothing = { .version = RECORD_VERSION };
@@ -76,6 +79,35 @@ void check_patch(struct sim *s, const struct sim_request *r)
 		           STR_F(job->name));
 }
 
+/* A pod that the operator knew to be there, though not how it is, when it planned to make it. */
+static void check_unknown(struct sim *s, const struct sim_request *r, const struct sim_job *job)
+{
+	const struct sim_pod *p = map_get(&s->pods, r->r.name);
+
+	if (r->link && p && p->job == job && !p->hidden && p->told[r->slot] == r->link &&
+	    s->now > p->told_at[r->slot] + list_lasts)
+		sim_broken(s, INV_UNKNOWN, "%.*s is made again though it is there, and too large", STR_F(r->r.name));
+}
+
+/* … or that is there and was not asked to go: nobody has deleted it. */
+static void check_deleted(struct sim *s, const struct sim_job *job, const struct record *before,
+                          const struct record *after)
+{
+	const struct last_restart *last = &after->last;
+	const struct record_role *rr = record_role_of(before, last->role);
+
+	if (last->at == before->last.at || last->cause != CAUSE_DELETED || !rr)
+		return;
+	for (const struct sim_pod *p = job->pods; p; p = p->next) {
+		const struct role *role = job_role(kind_job(job->spec), p->now.role);
+
+		if (role && str_eq(p->now.role, last->role) && p->now.index == last->index && !p->hidden && !p->late &&
+		    !p->now.meta.deleted && p->now.generation == record_generation(before, role, rr, last->index))
+			sim_broken(s, INV_UNKNOWN, "%.*s starts again since %.*s was deleted, and it is there",
+			           STR_F(job->name), STR_F(p->now.meta.name));
+	}
+}
+
 void check_create(struct sim *s, const struct sim_request *r)
 {
 	bool pod = r->r.resource == RES_POD;
@@ -112,8 +144,10 @@ void check_create(struct sim *s, const struct sim_request *r)
 	if (v->record && v->record->outcome && role->board && role->board->ttl >= 0 && v->record->end &&
 	    s->now > v->record->end + SECONDS(role->board->ttl) + list_lasts)
 		sim_broken(s, INV_CLEANED, "%.*s is made though its time is over", STR_F(r->r.name));
-	if (pod)
+	if (pod) {
 		check_pod(s, r, job, v, role);
+		check_unknown(s, r, job);
+	}
 }
 
 void check_delete(struct sim *s, const struct sim_request *r)
@@ -202,17 +236,61 @@ static void check_counts(struct sim *s, const struct sim_job *job, const struct 
 		           STR_F(c->role->name), STR_F(job->name), c->is->counted, job->failures);
 }
 
-/* Restarts of the whole job are laid at the door of the role that made them. */
-static void check_limit(struct sim *s, const struct sim_job *job, const struct change_of_role *c, bool whole_job,
-                        const struct record *after)
+/* What the limit sees: of the role, of the job, or the highest of a replica. */
+static int32_t counted_for(const struct record *r, const struct record_role *rr, const struct role *role)
 {
-	int32_t limit = c->role->restart.limit;
+	int32_t most = 0;
 
-	if (c->counted <= 0 || limit < 0 || (whole_job && !str_eq(after->last.role, c->role->name)) || c->role->aux)
+	if (role->restart.limit_by_role || role->restart.scope == SCOPE_ROLE)
+		return rr->level.counted;
+	if (role->restart.scope == SCOPE_JOB)
+		return r->level.counted;
+	for (size_t i = 0; i < rr->n_indexes; i++)
+		most = MAX(most, rr->indexes[i].level.counted);
+	return most;
+}
+
+/* A window alone lets the count begin anew; whoever leaves is forgotten. */
+static void check_window(struct sim *s, const struct sim_job *job, const struct change_of_role *c, int32_t was,
+                         int32_t is)
+{
+	if (is < was && c->same_size && c->role->restart.window == 0)
+		sim_broken(s, INV_LIMIT, "%.*s of %.*s: the limit saw %d restarts, now %d", STR_F(c->role->name),
+		           STR_F(job->name), was, is);
+}
+
+/* An index of an elastic role that leaves is a generation further when it comes back, and nobody else notices. */
+static void check_left(struct sim *s, const struct sim_job *job, const struct change_of_role *c,
+                       const struct record *before, const struct record *after)
+{
+	if (!c->role->elastic || c->was->count < 0)
 		return;
-	if (c->is->counted > limit)
+	if (c->is->restarts[CAUSE_RESIZED] != c->was->restarts[CAUSE_RESIZED])
+		sim_broken(s, INV_LEFT, "%.*s of %.*s is elastic, and starts again for %d replicas instead of %d",
+		           STR_F(c->role->name), STR_F(job->name), c->is->count, c->was->count);
+	for (int32_t i = MAX(c->is->count, 0); i < c->was->count; i++)
+		if (record_generation(after, c->role, c->is, i) <= record_generation(before, c->role, c->was, i))
+			sim_broken(s, INV_LEFT, "%.*s %d of %.*s leaves, and could come back as what it was",
+			           STR_F(c->role->name), i, STR_F(job->name));
+}
+
+/* Restarts of the whole job are laid at the door of the role that made them. */
+static void check_limit(struct sim *s, const struct sim_job *job, const struct change_of_role *c,
+                        const struct record *before, const struct record *after)
+{
+	int32_t limit = c->role->restart.limit, was = counted_for(before, c->was, c->role),
+		is = counted_for(after, c->is, c->role);
+
+	check_window(s, job, c, was, is);
+	if (is <= was || limit < 0 || !str_eq(after->last.role, c->role->name) || c->role->aux)
+		return;
+	if (is > limit)
 		sim_broken(s, INV_LIMIT, "%.*s of %.*s: restart %d, the limit is %d", STR_F(c->role->name),
-		           STR_F(job->name), c->is->counted, limit);
+		           STR_F(job->name), is, limit);
+	/* One failure is one restart, however many replicas start again. */
+	if (is > was + 1 && !c->role->restart.limit_by_role)
+		sim_broken(s, INV_LIMIT, "%.*s of %.*s: the limit sees %d restarts, then %d", STR_F(c->role->name),
+		           STR_F(job->name), was, is);
 }
 
 static void check_role(struct sim *s, const struct sim_job *job, const struct record *before,
@@ -241,7 +319,8 @@ static void check_role(struct sim *s, const struct sim_job *job, const struct re
 	}
 	check_generations(s, job, &c, before, after);
 	check_counts(s, job, &c);
-	check_limit(s, job, &c, whole_job != 0, after);
+	check_limit(s, job, &c, before, after);
+	check_left(s, job, &c, before, after);
 	check_completed(s, job, &c, before, after);
 }
 
@@ -282,10 +361,15 @@ static void check_final(struct sim *s, const struct sim_job *job, const struct r
 			return;
 		s->tally->endings[after->outcome]++;
 		TRACE(s, "job %.*s ends: %s, %.*s", STR_F(job->name), phase_name(after->outcome), STR_F(after->reason));
+		if (str_eqc(after->why, "Refused") && !job->was_refused)
+			sim_broken(s, INV_REFUSED, "%.*s ends because it was refused for a while: %.*s",
+			           STR_F(job->name), STR_F(after->reason));
 		check_script(s, job, after);
+		load_check_end(s, job, before);
 		return;
 	}
-	if (after->outcome != before->outcome || !str_eq(after->why, before->why) || after->end != before->end)
+	if (after->outcome != before->outcome || !str_eq(after->outcome_text, before->outcome_text) ||
+	    !str_eq(after->why, before->why) || after->end != before->end)
 		sim_broken(s, INV_FINAL, "%.*s had ended: %s (%.*s), now: %s (%.*s)", STR_F(job->name),
 		           phase_name(before->outcome), STR_F(before->why), phase_name(after->outcome),
 		           STR_F(after->why));
@@ -294,7 +378,58 @@ static void check_final(struct sim *s, const struct sim_job *job, const struct r
 		           phase_name(after->phase));
 }
 
-void check_status(struct sim *s, struct sim_job *job, const struct version *before, const struct version *after)
+/* Would clean-up, or suspending, take this pod away; and should whoever wrote the status know? */
+static bool must_go(const struct sim *s, const struct link *by, const struct sim_pod *p, const struct job *spec,
+                    const struct record *r)
+{
+	const struct role *role = job_role(spec, p->now.role);
+	const struct record_role *rr = record_role_of(r, p->now.role);
+	bool over = p->now.phase == POD_SUCCEEDED || p->now.phase == POD_FAILED;
+	enum clean clean = spec->clean;
+
+	if (p->late || p->hidden || !p->labelled || !role || role->aux)
+		return false;
+	/* Two operators at once: what the other one makes is shown a little later. */
+	if (p->by != by && p->made >= by->began)
+		return false;
+	if (!r->outcome)
+		return !rr || !ranges_has(&rr->completed, p->now.index);
+	/* A finalizer does not hold the end for ever. */
+	if (p->now.meta.deleted && s->now >= p->now.meta.deleted + MINUTES(1))
+		return false;
+	if (clean == CLEAN_NONE && r->outcome != PHASE_SUCCEEDED && r->outcome != PHASE_FAILED)
+		clean = CLEAN_RUNNING;
+	return clean == CLEAN_ALL || (clean == CLEAN_RUNNING && !over);
+}
+
+/* Suspended, Complete and Failed are true. */
+static void check_early(struct sim *s, const struct link *by, const struct sim_job *job, const struct job *spec,
+                        const struct record *was, const struct record *is)
+{
+	bool stops = is->phase == PHASE_SUSPENDED || phase_final(is->phase);
+
+	if (!by || !stops || was->phase == is->phase || spec->problems.errors)
+		return;
+	for (const struct sim_pod *p = job->pods; p; p = p->next)
+		if (must_go(s, by, p, spec, is))
+			sim_broken(s, INV_EARLY, "%.*s is %s, and pod %.*s is still there", STR_F(job->name),
+			           phase_name(is->phase), STR_F(p->now.meta.name));
+}
+
+/* What a later version counted stays. */
+static void check_later_version(struct sim *s, const struct sim_job *job, const struct version *before,
+                                const struct version *after)
+{
+	yyjson_val *was = json_at(before->object.job->root, "status", "dlOperator", "roles", "worker", "restarts",
+	                          NULL),
+		   *is = json_at(after->object.job->root, "status", "dlOperator", "roles", "worker", "restarts", NULL);
+
+	if (json_get(was, "Meteor") && !json_get(is, "Meteor"))
+		sim_broken(s, INV_FINAL, "%.*s forgets what a later version counted", STR_F(job->name));
+}
+
+void check_status(struct sim *s, const struct sim_request *r, struct sim_job *job, const struct version *before,
+                  const struct version *after)
 {
 	const struct record *was = before->record ? before->record : &nothing, *is = after->record;
 	const struct job *spec = kind_job(after->spec);
@@ -304,6 +439,9 @@ void check_status(struct sim *s, struct sim_job *job, const struct version *befo
 		return;
 	}
 	check_final(s, job, was, is);
+	check_early(s, r->link, job, spec, was, is);
+	check_later_version(s, job, before, after);
+	check_deleted(s, job, was, is);
 	if (is->level.generation < was->level.generation)
 		sim_broken(s, INV_GENERATION, "%.*s falls from generation %lld to %lld", STR_F(job->name),
 		           (long long)was->level.generation, (long long)is->level.generation);

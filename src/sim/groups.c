@@ -1,8 +1,10 @@
 /* PodGroups: the server's part, what a gang scheduler does with them, and what goes wrong. Some seeds have them. */
 #include "cluster/decode.h"
+#include "base/http_code.h"
+#include "sim/check.h"
+#include "sim/groups.h"
+#include "sim/server.h"
 #include "sim/sim.h"
-
-enum { HTTP_OK = 200, HTTP_CREATED = 201, HTTP_BAD_REQUEST = 400, HTTP_NOT_FOUND = 404, HTTP_CONFLICT = 409 };
 
 /* How a PodGroup stands that nobody has said anything of. */
 static bool not_queued(const struct sim_group *g)
@@ -22,7 +24,7 @@ static void show(struct sim *s, struct sim_group *g, bool gone)
 	v->seq = s->rv;
 	g->version = v;
 	if (g->now.job_uid.n)
-		link_push(s, RES_GROUP, v, gone);
+		stream_push(s, RES_GROUP, v, gone);
 }
 
 void groups_remove(struct sim *s, struct sim_group *g)
@@ -124,9 +126,10 @@ int groups_patch(struct sim *s, struct sim_request *r)
 
 	if (!g)
 		return HTTP_NOT_FOUND;
-	check_touch(s, r, g->foreign);
+	/* What is meant for another object does not touch this one. */
 	if (!str_eq(json_str(json_at(body, "metadata", "uid", NULL)), g->now.meta.uid))
 		return HTTP_CONFLICT;
+	check_touch(s, r, g->foreign);
 	merge(s, g, body);
 	r->answered = g->version;
 	return HTTP_OK;
@@ -167,8 +170,8 @@ int groups_delete(struct sim *s, struct sim_request *r)
 	if (r->r.uid.n && !str_eq(r->r.uid, g->now.meta.uid))
 		return HTTP_CONFLICT;
 	check_touch(s, r, g->foreign);
-	/* Pods that are made after this need another one. */
-	if (g->job)
+	/* Pods that are made after this need another one, if whoever asked for it still lives. */
+	if (g->job && r->link)
 		g->job->group_known[r->slot] = NULL;
 	groups_remove(s, g);
 	return HTTP_OK;

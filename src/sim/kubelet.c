@@ -1,4 +1,8 @@
 /* What becomes of pods: the scheduler, the kubelets, and the programs that run. */
+#include "sim/groups.h"
+#include "sim/kubelet.h"
+#include "sim/manifest.h"
+#include "sim/server.h"
 #include "sim/sim.h"
 
 static msec whole(msec t)
@@ -49,12 +53,27 @@ static void ended(struct sim *s, struct sim_pod *p, enum pod_phase phase)
 	server_pod_changed(s, p);
 }
 
-static void container_ends(struct sim *s, struct container *c, int32_t code, struct str reason)
+/* By the clock of its node. */
+static msec node_time(const struct sim *s, const struct sim_pod *p)
+{
+	return whole(s->now + (p->on ? p->on->skew : 0));
+}
+
+static void container_ends(struct sim *s, const struct sim_pod *p, struct container *c, int32_t code, struct str reason)
 {
 	c->state = CONTAINER_TERMINATED;
 	c->exit_code = code;
-	c->finished = whole(s->now);
+	c->finished = node_time(s, p);
 	c->reason = reason;
+}
+
+static void container_starts(struct sim *s, const struct sim_pod *p, struct container *c)
+{
+	c->state = CONTAINER_RUNNING;
+	c->reason = STR_NONE;
+	c->started = node_time(s, p);
+	c->exit_code = 0;
+	c->finished = 0;
 }
 
 static void schedule(struct sim *s, struct sim_pod *p)
@@ -118,7 +137,7 @@ static void pull(struct sim *s, struct sim_pod *p)
 	server_pod_changed(s, p);
 }
 
-static void start(struct sim *s, struct sim_pod *p)
+static void start_pod(struct sim *s, struct sim_pod *p)
 {
 	struct container *c = main_container(p);
 
@@ -132,14 +151,13 @@ static void start(struct sim *s, struct sim_pod *p)
 	if (p->now.n_containers == 2 && !scripted(p) && sim_chance(s, 12)) {
 		s->tally->hits[HIT_INIT]++;
 		kubelet_failure(s, p);
-		container_ends(s, &p->containers[0], (int32_t)rng_between(&s->rng, 1, 255), STR("Error"));
+		container_ends(s, p, &p->containers[0], (int32_t)rng_between(&s->rng, 1, 255), STR("Error"));
 		ended(s, p, POD_FAILED);
 		return;
 	}
 	if (p->now.n_containers == 2)
-		container_ends(s, &p->containers[0], 0, STR("Completed"));
-	c->state = CONTAINER_RUNNING;
-	c->reason = STR_NONE;
+		container_ends(s, p, &p->containers[0], 0, STR("Completed"));
+	container_starts(s, p, c);
 	p->now.phase = POD_RUNNING;
 	p->stage = STAGE_UP;
 	server_pod_changed(s, p);
@@ -200,6 +218,20 @@ static bool scripted_code(struct sim *s, struct sim_pod *p, int32_t *code)
 	return !(w->script == SCRIPT_FLAKY && chief && !p->job->flaky_done);
 }
 
+/* The kubelet starts the container again, and the pod runs on: nobody has failed. */
+static bool in_place(struct sim *s, struct sim_pod *p, int32_t code)
+{
+	if (!p->now.restarts_itself || !code || s->quiet || rng_one_in(&s->rng, 3))
+		return false;
+	TRACE(s, "container of pod %.*s ends with %d and starts again", STR_F(p->now.meta.name), code);
+	s->tally->hits[HIT_IN_PLACE]++;
+	container_ends(s, p, main_container(p), code, STR("Error"));
+	p->stage = STAGE_STARTING;
+	server_pod_changed(s, p);
+	later(s, p, 100, 20000);
+	return true;
+}
+
 static void end(struct sim *s, struct sim_pod *p)
 {
 	size_t kind = p->job ? p->job->wish.kind : 0;
@@ -222,23 +254,26 @@ static void end(struct sim *s, struct sim_pod *p)
 		}
 		code = wild_code(s, p, &reason);
 	}
+	if (in_place(s, p, code))
+		return;
 	TRACE(s, "pod %.*s ends with %d", STR_F(p->now.meta.name), code);
 	/* What does not count has no good end either. */
 	if (code || p->role == SIM_ROLES)
 		kubelet_failure(s, p);
-	container_ends(s, main_container(p), code, code ? reason : STR("Completed"));
+	container_ends(s, p, main_container(p), code, code ? reason : STR("Completed"));
 	ended(s, p, code ? POD_FAILED : POD_SUCCEEDED);
 }
 
 /* SIGTERM: some programs take it as a good end. */
 static void stopped(struct sim *s, struct sim_pod *p)
 {
-	struct container *c = main_container(p);
+	/* One that was rejected has none. */
+	struct container *c = p->now.n_containers ? main_container(p) : NULL;
 	bool good = rng_one_in(&s->rng, 3);
 
-	if (p->now.n_containers && c->state == CONTAINER_RUNNING && rng_one_in(&s->rng, 2)) {
+	if (c && c->state == CONTAINER_RUNNING && rng_one_in(&s->rng, 2)) {
 		s->tally->hits[HIT_SIGTERM_ZERO] += good;
-		container_ends(s, c, good ? 0 : 143, good ? STR("Completed") : STR("Error"));
+		container_ends(s, p, c, good ? 0 : 143, good ? STR("Completed") : STR("Error"));
 		p->now.phase = good ? POD_SUCCEEDED : POD_FAILED;
 		server_pod_changed(s, p);
 		later(s, p, 1, 500);
@@ -255,11 +290,19 @@ void kubelet_stop(struct sim *s, struct sim_pod *p)
 
 void kubelet_evict(struct sim *s, struct sim_pod *p)
 {
-	struct container *c = main_container(p);
-
 	if (!p->on || p->stage >= STAGE_ENDED || !p->now.n_containers)
 		return;
 	TRACE(s, "pod %.*s is evicted", STR_F(p->now.meta.name));
+	if (rng_one_in(&s->rng, 3)) {
+		/* It has used more storage than it said: its own fault. */
+		s->tally->hits[HIT_OVERUSE]++;
+		kubelet_failure(s, p);
+		p->now.reason = STR("Evicted");
+		if (rng_one_in(&s->rng, 2))
+			container_ends(s, p, main_container(p), 137, STR("Error"));
+		ended(s, p, POD_FAILED);
+		return;
+	}
 	s->tally->hits[HIT_EVICTED]++;
 	p->now.disrupted = true;
 	if (rng_one_in(&s->rng, 2)) {
@@ -270,7 +313,7 @@ void kubelet_evict(struct sim *s, struct sim_pod *p)
 	}
 	p->now.reason = STR("Evicted");
 	if (rng_one_in(&s->rng, 2))
-		container_ends(s, c, 137, STR("Error"));
+		container_ends(s, p, main_container(p), 137, STR("Error"));
 	ended(s, p, POD_FAILED);
 }
 
@@ -292,7 +335,7 @@ void kubelet_timer(struct sim *s, struct sim_pod *p)
 		pull(s, p);
 		break;
 	case STAGE_STARTING:
-		start(s, p);
+		start_pod(s, p);
 		break;
 	case STAGE_UP:
 		ready(s, p);

@@ -1,38 +1,72 @@
 /* dl-sim: the operator in a simulated cluster, seed after seed. */
+#include "sim/mutant.h"
 #include "sim/sim.h"
+#include "sim/workers.h"
 
 #include "base/log.h"
+#include "sim/workers.h"
 
 #include <getopt.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const char usage[] =
-	"Usage: dl-sim [--seed N | --seeds N [--from N] | --soak] [--steps N] [--trace] [--tap] [--mutant NAME]\n"
+	"Usage: dl-sim [--seed N | --seeds N [--from N|random] | --soak] [--steps N] [--jobs N] [--keep-going]\n"
+	"              [--trace] [--tap] [--mutant NAME]\n"
 	"\n"
 	"Runs the operator in a simulated cluster where everything goes wrong, and checks that what must\n"
 	"hold does. The same seed gives the same run.\n"
 	"\n"
 	"  --seed N       one run with this seed\n"
 	"  --seeds N      that many runs, from seed 1 (or --from) on; 100 unless told\n"
+	"  --from N       the first seed; \"random\" takes one at random and prints it\n"
 	"  --steps N      events of a run before the faults stop; 10000 unless told\n"
 	"  --soak         ever new seeds until stopped, or until one fails\n"
+	"  --jobs N       runs the seeds in N processes\n"
+	"  --keep-going   goes on after a seed that fails or kills its process, and ends with a table of them\n"
 	"  --tap          reports as TAP, a line for each seed\n"
-	"  --trace        prints every event\n"
+	"  --trace        prints every event; not with --jobs or --keep-going\n"
 	"  --mutant NAME  plants a defect; \"list\" prints their names and what each must break\n"
 	"\n"
 	"A run of 50 seeds or more fails if there is a fault, a restart cause or an ending that it never tried.\n"
 	"\n"
-	"Example: dl-sim --seed 42 --trace | less\n";
+	"Example: dl-sim --seed 42 --trace | less\n"
+	"Example: dl-sim --seeds 2000 --from random --jobs 2 --keep-going\n";
 
-enum { TRACE_LINES = 40, RUN_MEMORY = 64 << 20, ENOUGH_SEEDS = 50, SOAK_REPORT = 100 };
+enum { TRACE_LINES = 40, RUN_MEMORY = 64 << 20, ENOUGH_SEEDS = 50, SOAK_REPORT = 100, REPORTS = 10 };
+
+/* A seed that is easy to copy. */
+static const uint64_t random_seeds = 1000000000000;
 
 struct options {
 	uint64_t from, seeds;
 	size_t steps;
-	bool trace, tap, soak;
+	unsigned jobs; /* 0: the seeds run in this process */
+	bool random, keep_going, trace, tap, soak;
 	int mutant;
 };
 
-static bool number(const char *text, int64_t *ret)
+/* All seeds of one call. */
+struct sim_run {
+	const struct options *o;
+	struct kinds *kinds;
+	struct arena memory; /* of one seed */
+	struct arena arena;
+	struct tally tally;
+	uint64_t done;
+	VEC(struct seed_result) broken;
+	bool terminal; /* standard error is one: progress is shown there */
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_interrupt(int signal)
+{
+	stopped = signal;
+}
+
+static bool parse_number(const char *text, int64_t *ret)
 {
 	return str_int(str_c(text), ret) && *ret >= 0;
 }
@@ -61,115 +95,281 @@ static struct str tail(struct str text, int lines)
 	return str_sub(text, at, text.n);
 }
 
-/* Seconds of processor time: what else the machine does shall not change the rate. */
+/* Seconds of processor time, with those of other processes of ours: what else the machine does shall not change the
+   rate. */
 static double spent(void)
 {
-	struct timespec ts;
+	static const __rusage_who_t whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
+	double sum = 0;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+	for (size_t i = 0; i < ARRAY_LEN(whose); i++) {
+		struct rusage u;
+
+		getrusage(whose[i], &u);
+		sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec);
+		sum += (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	}
+	return sum;
+}
+
+static struct sim_options sim_options(const struct options *o, uint64_t seed)
+{
+	return (struct sim_options){
+		.seed = seed, .steps = o->steps, .trace = o->trace, .trace_to = stdout, .mutant = o->mutant
+	};
+}
+
+/* How to see SEED again. */
+static void print_repeat(const struct options *o, const char *seed)
+{
+	printf("again: dl-sim --seed %s --steps %zu%s%s --trace\n", seed, o->steps, o->mutant ? " --mutant " : "",
+	       o->mutant ? mutant_name((enum mutant)o->mutant) : "");
+}
+
+static void print_broken(const struct seed_result *r)
+{
+	if (r->broken)
+		printf("seed %llu, step %zu: %s: %s\n", (unsigned long long)r->seed, r->step, invariant_name(r->broken),
+		       r->why);
+	else
+		printf("seed %llu: %s\n", (unsigned long long)r->seed, r->why);
 }
 
 /* Runs it once more and shows how it came to that. */
-static void explain(struct kinds *kinds, const struct sim_options *opt, const struct sim *broken)
+static void explain(struct sim_run *r, const struct seed_result *broken)
 {
+	struct sim_options opt = sim_options(r->o, broken->seed);
 	struct tally tally = { 0 };
-	struct sim_options again = *opt;
-	struct arena memory = ARENA_INIT;
-	char *text = NULL;
+	char *text = NULL, seed[32];
 	size_t n = 0;
 	struct sim s;
 
-	again.trace_to = open_memstream(&text, &n);
-	again.trace = true;
-	sim_run(&s, kinds, &again, &tally, &memory);
-	sim_release(&s);
-	arena_release(&memory);
-	fclose(again.trace_to);
-	printf("seed %llu, step %zu: %s: %s\n", (unsigned long long)opt->seed, broken->step,
-	       invariant_name(broken->broken), broken->why);
-	printf("%.*s", STR_F(tail((struct str){ text, n }, TRACE_LINES)));
-	printf("again: dl-sim --seed %llu --steps %zu%s%s --trace\n", (unsigned long long)opt->seed, opt->steps,
-	       opt->mutant ? " --mutant " : "", opt->mutant ? mutant_name((enum mutant)opt->mutant) : "");
-	free(text);
+	print_broken(broken);
+	if (broken->broken) {
+		opt.trace_to = open_memstream(&text, &n);
+		opt.trace = true;
+		sim_run(&s, r->kinds, &opt, &tally, &r->memory);
+		sim_release(&s);
+		fclose(opt.trace_to);
+		printf("%.*s", STR_F(tail((struct str){ text, n }, TRACE_LINES)));
+		free(text);
+	}
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)broken->seed);
+	print_repeat(r->o, seed);
 }
 
-static bool one_seed(struct kinds *kinds, const struct options *o, uint64_t seed, struct tally *tally,
-                     struct arena *memory)
+static void run_seed(void *arg, struct seed_result *ret)
 {
-	struct sim_options opt = {
-		.seed = seed, .steps = o->steps, .trace = o->trace, .trace_to = stdout, .mutant = o->mutant
-	};
+	struct sim_run *r = arg;
+	struct sim_options opt = sim_options(r->o, ret->seed);
 	struct sim s;
-	bool good = sim_run(&s, kinds, &opt, tally, memory);
 
-	if (o->tap)
-		printf("%sok %llu - seed %llu\n", good ? "" : "not ", (unsigned long long)tally->seeds,
-		       (unsigned long long)seed);
-	if (!good && !o->trace)
-		explain(kinds, &opt, &s);
+	ret->good = sim_run(&s, r->kinds, &opt, &ret->tally, &r->memory);
+	ret->broken = s.broken;
+	ret->step = s.step;
+	snprintf(ret->why, sizeof(ret->why), "%s", s.why);
 	sim_release(&s);
-	return good;
 }
 
-static bool report(const struct options *o, const struct tally *tally, double took)
+/* How far it is, in a line that the next one takes the place of; where nobody sits at a terminal, in a few lines. */
+static void progress(const struct sim_run *r)
 {
-	const char *mark = o->tap ? "# " : "";
-	bool enough = o->seeds >= ENOUGH_SEEDS && !o->mutant, all;
+	const struct options *o = r->o;
+	uint64_t each = o->soak ? SOAK_REPORT : (o->seeds + REPORTS - 1) / REPORTS;
+	FILE *out = r->terminal ? stderr : stdout;
 
-	printf("%s%llu seeds, %llu steps, %.1f s of one core, %.0f steps a second\n", mark,
-	       (unsigned long long)tally->seeds, (unsigned long long)tally->steps, took,
-	       took > 0 ? (double)tally->steps / took : 0);
+	if (o->seeds == 1 || o->trace)
+		return;
+	if (!r->terminal && (r->done % each || !(o->soak || o->keep_going)))
+		return;
+	fprintf(out, "%s%s%llu", r->terminal ? "\r" : "", o->tap ? "# " : "", (unsigned long long)r->done);
+	if (!o->soak)
+		fprintf(out, " of %llu", (unsigned long long)o->seeds);
+	fprintf(out, " seeds, %llu steps, %zu broke%s", (unsigned long long)r->tally.steps, r->broken.n,
+	        r->terminal ? "\033[K" : "\n");
+}
+
+static void clear_progress(const struct sim_run *r)
+{
+	if (r->terminal)
+		fputs("\r\033[K", stderr);
+}
+
+static bool seed_done(void *arg, const struct seed_result *result)
+{
+	struct sim_run *r = arg;
+	const struct options *o = r->o;
+
+	r->done += result->tally.seeds;
+	tally_add(&r->tally, &result->tally);
+	if (o->tap || !result->good)
+		clear_progress(r);
+	if (o->tap && result->tally.seeds)
+		printf("%sok %llu - seed %llu\n", result->good ? "" : "not ", (unsigned long long)r->done,
+		       (unsigned long long)result->seed);
+	if (!result->good) {
+		*vec_push(&r->arena, &r->broken) = *result;
+		if (o->keep_going)
+			print_broken(result);
+		else if (!o->trace)
+			explain(r, result);
+	}
+	progress(r);
+	return result->good || o->keep_going;
+}
+
+static int by_seed(const void *a, const void *b)
+{
+	const struct seed_result *x = a, *y = b;
+
+	return (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+static void print_table(struct sim_run *r)
+{
+	const char *mark = r->o->tap ? "# " : "";
+
+	qsort(r->broken.v, r->broken.n, sizeof(*r->broken.v), by_seed);
+	printf("%s%zu of %llu seeds broke:\n", mark, r->broken.n, (unsigned long long)r->done);
+	printf("%s%-20s %7s  %-26s %s\n", mark, "SEED", "STEP", "INVARIANT", "MESSAGE");
+	for (size_t i = 0; i < r->broken.n; i++) {
+		const struct seed_result *b = &r->broken.v[i];
+		char step[24] = "-";
+
+		if (b->broken)
+			snprintf(step, sizeof(step), "%zu", b->step);
+		printf("%s%-20llu %7s  %-26s %s\n", mark, (unsigned long long)b->seed, step,
+		       b->broken ? invariant_name(b->broken) : "-", b->why);
+	}
+	printf("%s", mark);
+	print_repeat(r->o, "SEED");
+}
+
+static bool report(struct sim_run *r, double took)
+{
+	const struct options *o = r->o;
+	const struct tally *tally = &r->tally;
+	const char *mark = o->tap ? "# " : "";
+	bool enough = o->seeds >= ENOUGH_SEEDS && !o->mutant && r->done == o->seeds, all;
+
+	printf("%s%llu seeds, %llu steps, %.1f s of one core, %.0f steps a second\n", mark, (unsigned long long)r->done,
+	       (unsigned long long)tally->steps, took, took > 0 ? (double)tally->steps / took : 0);
 	if (o->seeds == 1)
 		return true;
 	all = tally_print(tally, stdout, mark) || !enough;
 	if (o->tap)
-		printf("%sok %llu - everything was tried\n", all ? "" : "not ", (unsigned long long)tally->seeds + 1);
+		printf("%sok %llu - everything was tried\n", all ? "" : "not ", (unsigned long long)r->done + 1);
 	else if (!all)
 		printf("something was never tried\n");
 	return all;
 }
 
-static int run(struct kinds *kinds, const struct options *o)
+/* One after the other, in this process. */
+static void run_here(struct sim_run *r)
 {
-	struct tally tally = { 0 };
-	double began = spent();
-	struct arena memory = ARENA_INIT;
-	uint64_t done = 0;
+	bool more = true;
+
+	for (uint64_t i = 0; more && i < r->o->seeds; i++) {
+		struct seed_result result = { .seed = r->o->from + i };
+
+		run_seed(r, &result);
+		more = seed_done(r, &result);
+	}
+}
+
+static bool run_workers(struct sim_run *r)
+{
+	const struct options *o = r->o;
+	struct workers w = { .jobs = o->jobs,
+		             .from = o->from,
+		             .seeds = o->seeds,
+		             .run = run_seed,
+		             .done = seed_done,
+		             .arg = r,
+		             .stop = &stopped };
+	struct sigaction act = { .sa_handler = on_interrupt };
+	struct err e = ERR_INIT;
+	bool well;
+
+	/* Whoever stops it wants to know what broke until then. */
+	sigaction(SIGINT, &act, NULL);
+	well = workers_run(&w, &e);
+	if (!well)
+		fprintf(stderr, "dl-sim: %s\n", err_msg(&e));
+	err_release(&e);
+	return well;
+}
+
+static int run_seeds(struct kinds *kinds, const struct options *o)
+{
+	struct sim_run r = { .o = o, .kinds = kinds, .terminal = isatty(STDERR_FILENO) };
 	bool good = true;
 
 	/* One piece for all runs: an arena keeps its largest. */
-	arena_raw(&memory, RUN_MEMORY);
+	arena_raw(&r.memory, RUN_MEMORY);
+	if (o->random)
+		printf("%sfrom seed %llu\n", o->tap ? "# " : "", (unsigned long long)o->from);
 	if (o->tap)
 		printf("1..%llu\n", (unsigned long long)o->seeds + (o->seeds > 1));
-	for (; good && (o->soak || done < o->seeds); done++) {
-		good = one_seed(kinds, o, o->from + done, &tally, &memory);
-		if (o->soak && done % SOAK_REPORT == SOAK_REPORT - 1)
-			printf("%llu seeds, %llu steps\n", (unsigned long long)done + 1,
-			       (unsigned long long)tally.steps);
-	}
-	arena_release(&memory);
-	if (good)
-		good = report(o, &tally, spent() - began);
-	return good ? 0 : 1;
+	if (o->jobs)
+		good = run_workers(&r);
+	else
+		run_here(&r);
+	clear_progress(&r);
+	if (good && (o->keep_going || !r.broken.n))
+		good = report(&r, spent());
+	if (o->keep_going && r.broken.n)
+		print_table(&r);
+	good = good && !r.broken.n;
+	arena_release(&r.memory);
+	arena_release(&r.arena);
+	return stopped ? 130 : good ? 0 : 1;
 }
 
-enum { OPT_SEED = 1, OPT_SEEDS, OPT_FROM, OPT_STEPS, OPT_SOAK, OPT_TAP, OPT_TRACE, OPT_MUTANT, OPT_HELP };
-
-static const struct option long_options[] = {
-	{ "seed", required_argument, NULL, OPT_SEED }, { "seeds", required_argument, NULL, OPT_SEEDS },
-	{ "from", required_argument, NULL, OPT_FROM }, { "steps", required_argument, NULL, OPT_STEPS },
-	{ "soak", no_argument, NULL, OPT_SOAK },       { "tap", no_argument, NULL, OPT_TAP },
-	{ "trace", no_argument, NULL, OPT_TRACE },     { "mutant", required_argument, NULL, OPT_MUTANT },
-	{ "help", no_argument, NULL, OPT_HELP },       { 0 },
+enum {
+	OPT_SEED = 1,
+	OPT_SEEDS,
+	OPT_FROM,
+	OPT_STEPS,
+	OPT_SOAK,
+	OPT_TAP,
+	OPT_TRACE,
+	OPT_MUTANT,
+	OPT_HELP,
+	OPT_JOBS,
+	OPT_KEEP_GOING
 };
 
-/* Takes one option; false: it is none. */
-static bool take(struct options *o, int c, const char *arg)
+static const struct option long_options[] = {
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "steps", required_argument, NULL, OPT_STEPS },
+	{ "soak", no_argument, NULL, OPT_SOAK },
+	{ "tap", no_argument, NULL, OPT_TAP },
+	{ "trace", no_argument, NULL, OPT_TRACE },
+	{ "mutant", required_argument, NULL, OPT_MUTANT },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "jobs", required_argument, NULL, OPT_JOBS },
+	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ 0 },
+};
+
+/* Somewhere else each time. */
+static void start_anywhere(struct options *o)
+{
+	if (getrandom(&o->from, sizeof(o->from), 0) != sizeof(o->from))
+		o->from = (uint64_t)clock_now(&clock_wall);
+	o->from %= random_seeds;
+	o->random = true;
+}
+
+/* An option that has a number; false: that is none, or not one that it may have. */
+static bool take_number(struct options *o, int c, const char *arg)
 {
 	int64_t n = 0;
 
-	if ((c == OPT_SEED || c == OPT_SEEDS || c == OPT_FROM || c == OPT_STEPS) && !number(arg, &n))
+	if (!parse_number(arg, &n))
 		return false;
 	switch (c) {
 	case OPT_SEED:
@@ -185,10 +385,30 @@ static bool take(struct options *o, int c, const char *arg)
 	case OPT_STEPS:
 		o->steps = (size_t)n;
 		return true;
+	case OPT_JOBS:
+		o->jobs = (unsigned)n;
+		return n > 0 && n <= WORKERS_MAX;
+	default:
+		return false;
+	}
+}
+
+/* Takes one option; false: it is none. */
+static bool take_option(struct options *o, int c, const char *arg)
+{
+	switch (c) {
+	case OPT_FROM:
+		if (strcmp(arg, "random") != 0)
+			return take_number(o, c, arg);
+		start_anywhere(o);
+		return true;
 	case OPT_SOAK:
-		/* Somewhere else each time. */
 		o->soak = true;
-		o->from = (uint64_t)clock_now(&clock_wall);
+		o->seeds = UINT64_MAX / 2;
+		start_anywhere(o);
+		return true;
+	case OPT_KEEP_GOING:
+		o->keep_going = true;
 		return true;
 	case OPT_TAP:
 		o->tap = true;
@@ -200,7 +420,7 @@ static bool take(struct options *o, int c, const char *arg)
 		o->mutant = find_mutant(arg);
 		return o->mutant >= 0;
 	default:
-		return false;
+		return arg && take_number(o, c, arg);
 	}
 }
 
@@ -220,12 +440,15 @@ int main(int argc, char **argv)
 			list_mutants();
 			return 0;
 		}
-		if (!take(&o, c, optarg)) {
+		if (!take_option(&o, c, optarg)) {
 			fputs(usage, stderr);
 			return 2;
 		}
 	}
-	if (optind != argc) {
+	/* A process of its own, since a seed may kill it. */
+	if (o.keep_going && !o.jobs)
+		o.jobs = 1;
+	if (optind != argc || (o.jobs && o.trace)) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -237,5 +460,5 @@ int main(int argc, char **argv)
 		err_release(&e);
 		return 1;
 	}
-	return run(kinds, &o);
+	return run_seeds(kinds, &o);
 }

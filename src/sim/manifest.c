@@ -1,4 +1,5 @@
 /* The jobs that simulated users write: small manifests of every kind, with varied policies. */
+#include "sim/manifest.h"
 #include "sim/sim.h"
 
 struct role_row {
@@ -123,8 +124,8 @@ static void wild(struct sim *s, struct wish *w)
 		w->limit = (int32_t)rng_below(r, 4);
 	if (rng_one_in(r, 10))
 		w->time_limit = (int32_t)rng_between(r, 5, 100);
-	if (rng_one_in(r, 12))
-		w->deadline = (int32_t)rng_between(r, 5, 200);
+	if (rng_one_in(r, s->busy ? 2 : 12))
+		w->deadline = (int32_t)rng_between(r, 5, s->busy ? 30 : 200);
 	w->clean_said = rng_one_in(r, 2);
 	w->clean = (enum clean)rng_below(r, 3);
 	w->complete_said = rng_one_in(r, 6);
@@ -134,6 +135,10 @@ static void wild(struct sim *s, struct wish *w)
 	w->suspend = rng_one_in(r, 20);
 	w->invalid = rng_one_in(r, 15);
 	w->init = rng_one_in(r, 4);
+	w->in_place = rng_one_in(r, 6);
+	w->elastic = w->kind == KIND_D && !rng_one_in(r, 4);
+	if (rng_one_in(r, 3))
+		w->window = (int32_t)rng_between(r, 0, 60);
 	/* By its number, so that the other jobs of a seed are what they were without it. */
 	w->own_board = w->kind == KIND_C && rng_one_in(r, 6);
 	w->tensorboard = w->own_board || w->serial % 4 == 1;
@@ -158,6 +163,7 @@ struct wish manifest_wish(struct sim *s)
 	struct wish w = { .serial = ++s->wishes,
 		          .kind = some_kind(s),
 		          .limit = -1,
+		          .window = -1,
 		          .time_limit = -1,
 		          .deadline = -1,
 		          .ttl = -1,
@@ -209,6 +215,8 @@ static yyjson_mut_val *render_template(const struct wish *w, yyjson_mut_doc *doc
 	c = yyjson_mut_arr_add_obj(doc, list);
 	yyjson_mut_obj_add_str(doc, c, "name", kinds[w->kind].container);
 	yyjson_mut_obj_add_str(doc, c, "image", "train");
+	if (w->in_place)
+		yyjson_mut_obj_add_str(doc, c, "restartPolicy", "OnFailure");
 	return t;
 }
 
@@ -230,6 +238,8 @@ static void render_restart(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut
 		yyjson_mut_obj_add_str(doc, r, "scope", scope_name(w->scope));
 	if (w->limit >= 0)
 		yyjson_mut_obj_add_int(doc, r, "limit", w->limit);
+	if (w->window >= 0)
+		yyjson_mut_obj_add_int(doc, r, "window", w->window);
 }
 
 static void render_board(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *parent)
@@ -279,6 +289,11 @@ static void render_d_role(const struct wish *w, size_t i, yyjson_mut_doc *doc, y
 		yyjson_mut_obj_add_str(doc, one, "restartScope", scopes[w->scope]);
 	if (w->limit >= 0)
 		yyjson_mut_obj_add_int(doc, one, "restartLimit", w->limit);
+	if (w->elastic && !kinds[w->kind].roles[i].serves) {
+		yyjson_mut_obj_add_str(doc, one, "edlPolicy", "Manual");
+		yyjson_mut_obj_add_int(doc, one, "minReplicas", 1);
+		yyjson_mut_obj_add_int(doc, one, "maxReplicas", 8);
+	}
 	if (kinds[w->kind].roles[i].serves)
 		yyjson_mut_obj_add_str(doc, one, "completePolicy", "None");
 	else if (w->complete_said)

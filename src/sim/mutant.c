@@ -3,6 +3,7 @@
  * the server, or what it is shown. For each invariant there is at least one that breaks it, so that a
  * checker that sees nothing is found out.
  */
+#include "sim/mutant.h"
 #include "sim/sim.h"
 
 static const struct {
@@ -31,6 +32,14 @@ static const struct {
 	[MUTANT_LIAR] = { "liar", INV_ORACLE },              /* failures are taken for successes */
 	[MUTANT_EAGER] = { "eager", INV_GANG },              /* pods do not wait for their PodGroup */
 	[MUTANT_FUSSY] = { "fussy", INV_GANG },              /* a PodGroup is never as it should be */
+	[MUTANT_HOPELESS] = { "hopeless", INV_REFUSED },     /* the first refusal ends the job */
+	[MUTANT_IMPATIENT] = { "impatient", INV_EARLY },     /* the end is told while pods still go */
+	[MUTANT_STICKY] = { "sticky", INV_LEFT },            /* who leaves keeps its generation */
+	[MUTANT_STUTTER] = { "stutter", INV_WORK },          /* a request is sent without end */
+	[MUTANT_INSISTENT] = { "insistent", INV_WORK },      /* a create is sent again and again */
+	[MUTANT_TARDY] = { "tardy", INV_DEADLINE },          /* deadlines are late */
+	[MUTANT_FLOOD] = { "flood", INV_FLIGHT },            /* the limit of requests is read as a higher one */
+	[MUTANT_ERASER] = { "eraser", INV_UNKNOWN },         /* what is too large is taken for gone */
 };
 
 const char *mutant_name(enum mutant m)
@@ -50,7 +59,7 @@ static void twin(struct sim *s, const struct sim_request *r)
 	struct sim_request other = *r;
 
 	other.r.name = arena_printf(s->arena, "%.*s-twin", STR_F(r->r.name));
-	link_submit_spoiled(s, &other);
+	wire_submit_spoiled(s, &other);
 }
 
 static void greedy(struct sim *s, const struct sim_request *r)
@@ -65,7 +74,7 @@ static void greedy(struct sim *s, const struct sim_request *r)
 			continue;
 		other.r.name = p->now.meta.name;
 		other.r.uid = p->now.meta.uid;
-		link_submit_spoiled(s, &other);
+		wire_submit_spoiled(s, &other);
 		return;
 	}
 }
@@ -103,10 +112,38 @@ static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role,
 				break;
 			}
 	}
+	if (m == MUTANT_STICKY && now && yyjson_mut_is_int(yyjson_mut_obj_get(role, "count")) &&
+	    yyjson_mut_get_sint(yyjson_mut_obj_get(role, "count")) < now->count)
+		yyjson_mut_obj_remove_key(role, "byIndex");
 	if (m == MUTANT_LOWERED && now && now->counted && !counts) {
 		set_null(doc, role, "counted");
 		set_null(doc, role, "restarts");
 	}
+}
+
+static bool has_text(yyjson_mut_val *obj, const char *key, const char *words)
+{
+	const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(obj, key));
+
+	return text && strstr(text, words);
+}
+
+static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, const char *word)
+{
+	yyjson_mut_obj_remove_key(obj, key);
+	yyjson_mut_obj_add_str(doc, obj, key, word);
+}
+
+static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, const struct record *now)
+{
+	const char *outcome = yyjson_mut_get_str(yyjson_mut_obj_get(rec, "outcome"));
+
+	if (m == MUTANT_HOPELESS && has_text(rec, "reason", "is refused, and tried again") && !outcome) {
+		put_word(doc, rec, "outcome", "Failed");
+		put_word(doc, rec, "why", "Refused");
+	}
+	if (m == MUTANT_IMPATIENT && has_text(rec, "phase", "Terminating") && !(now && now->outcome))
+		put_word(doc, rec, "phase", outcome ? outcome : "Suspended");
 }
 
 static void spoil_status(struct sim *s, struct sim_request *r)
@@ -131,6 +168,7 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 	}
 	if (m == MUTANT_REWIND && now && now->level.generation)
 		set_null(doc, rec, "generation");
+	spoil_ends(m, doc, rec, now);
 	yyjson_mut_obj_iter_init(roles, &it);
 	while (roles && (key = yyjson_mut_obj_iter_next(&it)))
 		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
@@ -157,6 +195,21 @@ static void restless(struct sim *s, const struct sim_request *r)
 		s->in_flight = again;
 		again->timer = sim_at(s, s->now + MINUTES(10) * i, EV_ARRIVE, again);
 	}
+}
+
+/* Is it the pod of a job that goes on? */
+static bool is_restarted(const struct sim *s, const struct sim_request *r)
+{
+	const struct sim_pod *p = map_get(&s->pods, r->r.name);
+	const struct record *now = p && p->job ? p->job->now->record : NULL;
+
+	return now && !now->outcome && !now->suspended;
+}
+
+static void repeat_request(struct sim *s, const struct sim_request *r, int times)
+{
+	for (int i = 0; i < times && !s->broken; i++)
+		wire_submit_spoiled(s, r);
 }
 
 bool mutant_request(struct sim *s, struct sim_request *r)
@@ -192,18 +245,33 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 		r->pod.generation += s->mutant_n++ % 5 == 0;
 		break;
 	case MUTANT_SIBLING:
-		return !(pod && r->r.verb == VERB_DELETE && s->mutant_n++ % 3 == 0);
+		return !(pod && r->r.verb == VERB_DELETE && is_restarted(s, r) && s->mutant_n++ % 3 == 0);
 	case MUTANT_LAZARUS:
 	case MUTANT_REWIND:
 	case MUTANT_UNCOUNTED:
 	case MUTANT_DOUBLE:
 	case MUTANT_LOWERED:
+	case MUTANT_HOPELESS:
+	case MUTANT_IMPATIENT:
+	case MUTANT_STICKY:
 		if (r->r.verb == VERB_PATCH_STATUS)
 			spoil_status(s, r);
 		break;
 	case MUTANT_RESTLESS:
 		if (r->r.verb == VERB_PATCH_STATUS)
 			restless(s, r);
+		break;
+	case MUTANT_STUTTER:
+		if (r->r.verb == VERB_GET)
+			repeat_request(s, r, 1000);
+		break;
+	case MUTANT_INSISTENT:
+		if (r->r.verb == VERB_CREATE)
+			repeat_request(s, r, 100);
+		break;
+	case MUTANT_TARDY:
+		if (r->r.verb == VERB_PATCH_STATUS && memmem(r->r.body.p, r->r.body.n, "TimedOut", 8))
+			r->slow = SECONDS(5);
 		break;
 	case MUTANT_NONE:
 	case MUTANT_LIMITLESS:
@@ -213,6 +281,8 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_LIAR:
 	case MUTANT_EAGER:
 	case MUTANT_FUSSY:
+	case MUTANT_FLOOD:
+	case MUTANT_ERASER:
 	case MUTANT_COUNT:
 		break;
 	}
@@ -282,6 +352,14 @@ static struct object spoilt_job(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_JOB, .job = o };
 }
 
+/* Is it known how its job must end? */
+static bool has_script(const struct sim *s, const struct pod *pod)
+{
+	const struct sim_job *job = map_get(&s->jobs_by_uid, pod->job_uid);
+
+	return job && job->wish.script != SCRIPT_WILD;
+}
+
 static struct object liar(struct sim *s, const struct version *v)
 {
 	struct pod *p = arena_raw(s->arena, sizeof(*p));
@@ -313,7 +391,7 @@ struct object mutant_object(struct sim *s, const struct version *v)
 	if (job &&
 	    (s->opt.mutant == MUTANT_LIMITLESS || s->opt.mutant == MUTANT_FORGETFUL || s->opt.mutant == MUTANT_BLIND))
 		return spoilt_job(s, v);
-	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR)
+	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR && has_script(s, v->object.pod))
 		return liar(s, v);
 	if (v->object.resource == RES_GROUP && s->opt.mutant == MUTANT_FUSSY)
 		return fussy(s, v);
@@ -324,11 +402,24 @@ void mutant_shown(struct sim *s, struct sim_job *job)
 {
 	if (s->opt.mutant == MUTANT_UNDEAD && job->now->record && job->now->record->outcome &&
 	    s->mutant_create.r.name.n && str_eq(s->mutant_create.owner_uid, job->uid))
-		link_submit_spoiled(s, &s->mutant_create);
+		wire_submit_spoiled(s, &s->mutant_create);
 }
 
 bool mutant_drops(struct sim *s, const struct item *it)
 {
 	return s->opt.mutant == MUTANT_DEAF && !it->list && it->version->object.resource == RES_POD &&
 	       it->version->object.pod->phase == POD_SUCCEEDED;
+}
+
+void mutant_skipped(struct sim *s, const struct version *v, struct cluster_event *ev)
+{
+	struct pod *p;
+
+	if (s->opt.mutant != MUTANT_ERASER || !v->object.pod)
+		return;
+	p = arena_raw(s->arena, sizeof(*p));
+	*p = *v->object.pod;
+	p->meta.deleted = s->now;
+	ev->type = EVENT_GONE;
+	ev->object = (struct object){ .resource = RES_POD, .pod = p };
 }

@@ -1,4 +1,7 @@
 /* What becomes of nodes. */
+#include "sim/kubelet.h"
+#include "sim/nodes.h"
+#include "sim/server.h"
 #include "sim/sim.h"
 
 static msec whole(msec t)
@@ -22,6 +25,7 @@ void nodes_start(struct sim *s)
 		struct sim_node *n = &s->nodes[i];
 
 		n->now.name = arena_printf(s->arena, "node-%zu", i);
+		n->skew = sim_between(s, -60000, 60000);
 		n->timer = arena_new(s->arena, struct sim_event);
 		n->timer->type = EV_NODE;
 		n->timer->what = n;
@@ -29,9 +33,23 @@ void nodes_start(struct sim *s)
 	}
 }
 
+/* No operator is behind for longer. */
+static const msec told_late = MINUTES(3);
+
+void nodes_pod_left(struct sim *s, struct sim_node *n, struct sim_pod *p)
+{
+	size_t i = n->n_left++ % NODE_LEFT;
+
+	n->left[i] = p;
+	n->left_at[i] = s->now;
+}
+
 /* All pods on it may be counted as failed: also those that ended just before, if nobody saw it. */
 static void lose_pods(struct sim *s, const struct sim_node *n)
 {
+	for (size_t i = 0; i < MIN(n->n_left, (size_t)NODE_LEFT); i++)
+		if (s->now - n->left_at[i] < told_late)
+			kubelet_failure(s, n->left[i]);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		for (struct sim_pod *p = j->pods; p; p = p->next)
 			if (p->on == n)

@@ -1,4 +1,5 @@
 /* What must hold when the faults have stopped and time has passed. */
+#include "sim/settle.h"
 #include "sim/sim.h"
 
 static const msec still = MINUTES(60);
@@ -93,8 +94,8 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 			           phase_name(r->phase));
 	} else if (spec->suspend) {
 		if (r->phase != PHASE_SUSPENDED)
-			sim_broken(s, INV_ORACLE, "%.*s is suspended and shows %s", STR_F(job->name),
-			           phase_name(r->phase));
+			sim_broken(s, r->phase == PHASE_TERMINATING ? INV_STUCK : INV_ORACLE,
+			           "%.*s is suspended and shows %s", STR_F(job->name), phase_name(r->phase));
 	} else if (can_end(job)) {
 		sim_broken(s, INV_STUCK, "%.*s does not end: %s, %.*s", STR_F(job->name), phase_name(r->phase),
 		           STR_F(r->reason));

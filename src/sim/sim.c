@@ -1,4 +1,13 @@
+#include "sim/faults.h"
+#include "sim/groups.h"
+#include "sim/kubelet.h"
+#include "sim/load.h"
+#include "sim/nodes.h"
+#include "sim/server.h"
+#include "sim/settle.h"
 #include "sim/sim.h"
+#include "sim/sizes.h"
+#include "sim/users.h"
 
 #include <stdarg.h>
 
@@ -23,10 +32,17 @@ static const char *const invariant_names[] = {
 	[INV_RECORD_FIRST] = "record-first",
 	[INV_SIBLING] = "old-generation-goes",
 	[INV_GANG] = "gang-first",
+	[INV_REFUSED] = "refusals-pass",
+	[INV_EARLY] = "ends-when-gone",
+	[INV_LEFT] = "left-is-forgotten",
+	[INV_DEADLINE] = "deadlines-are-kept",
+	[INV_FLIGHT] = "requests-in-flight",
+	[INV_UNKNOWN] = "unread-is-not-gone",
 	[INV_STUCK] = "every-job-settles",
 	[INV_QUIET] = "writes-stop",
 	[INV_ORPHAN] = "no-orphans",
 	[INV_ORACLE] = "expected-end",
+	[INV_WORK] = "bounded-work",
 };
 
 const char *invariant_name(enum invariant i)
@@ -142,16 +158,16 @@ static void dispatch(struct sim *s, struct sim_event *ev)
 {
 	switch (ev->type) {
 	case EV_ARRIVE:
-		link_arrive(s, ev->what);
+		wire_arrive(s, ev->what);
 		break;
 	case EV_REPLY:
-		link_reply(s, ev->what);
+		wire_reply(s, ev->what);
 		break;
 	case EV_WATCH:
-		link_watch(s, ev->what);
+		stream_watch(s, ev->what);
 		break;
 	case EV_LIST:
-		link_list(s, ev->what);
+		stream_list(s, ev->what);
 		break;
 	case EV_OPERATOR:
 		link_wake(s, ev->what);
@@ -176,7 +192,10 @@ static void dispatch(struct sim *s, struct sim_event *ev)
 		users_act(s);
 		break;
 	case EV_FAULTS:
-		link_fault(s);
+		faults_act(s);
+		break;
+	case EV_STORM:
+		load_storm(s);
 		break;
 	case EV_COLLECT:
 		server_collect(s, ev->what);
@@ -186,7 +205,7 @@ static void dispatch(struct sim *s, struct sim_event *ev)
 	}
 }
 
-static bool step(struct sim *s)
+static bool step_event(struct sim *s)
 {
 	struct heap_node *node = heap_first(&s->events);
 	struct sim_event *ev;
@@ -207,10 +226,11 @@ static void calm_down(struct sim *s)
 	s->quiet = true;
 	sim_cancel(s, s->users);
 	sim_cancel(s, s->faults);
-	s->quota_until = s->webhook_until = 0;
+	s->quota_until = s->webhook_until = s->denied = 0;
 	link_depose(s);
 	nodes_heal(s);
 	users_leave(s);
+	sizes_leave(s);
 	if (!s->link && !s->start)
 		s->start = sim_at(s, s->now + SECONDS(1), EV_START, NULL);
 }
@@ -222,7 +242,7 @@ static void rest(struct sim *s)
 	struct heap_node *node;
 
 	while (!s->broken && (node = heap_first(&s->events)) && node->key <= until && s->step < last)
-		step(s);
+		step_event(s);
 	if (s->broken)
 		return;
 	if (s->step >= last) {
@@ -243,11 +263,12 @@ bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, 
 	/* Every fourth run has Volcano, every fourth scheduler-plugins. */
 	s->gang = opt->seed % 4 == 1 ? GANG_VOLCANO : opt->seed % 4 == 3 ? GANG_PLUGINS : GANG_NONE;
 	kinds_set_gang(kinds, s->gang == GANG_VOLCANO ? STR("volcano") : s->gang ? STR("sched") : STR(""));
+	s->busy = load_is_busy(s);
 	nodes_start(s);
 	start_operator(s);
 	s->users = sim_at(s, s->now, EV_USERS, NULL);
 	s->faults = sim_at(s, s->now + SECONDS(5), EV_FAULTS, NULL);
-	while (!s->broken && s->step < opt->steps && step(s))
+	while (!s->broken && s->step < opt->steps && step_event(s))
 		;
 	if (!s->broken) {
 		calm_down(s);
@@ -272,4 +293,5 @@ void sim_release(struct sim *s)
 	map_release(&s->pods);
 	map_release(&s->services);
 	map_release(&s->groups);
+	map_release(&s->tries);
 }

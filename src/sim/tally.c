@@ -15,6 +15,23 @@ static bool row(FILE *out, const char *mark, const char *what, const char *name,
 	return n > 0;
 }
 
+void tally_add(struct tally *to, const struct tally *t)
+{
+	to->steps += t->steps;
+	to->seeds += t->seeds;
+	to->jobs += t->jobs;
+	to->pods += t->pods;
+	to->writes += t->writes;
+	for (size_t i = 0; i < HIT_COUNT; i++)
+		to->hits[i] += t->hits[i];
+	for (size_t i = 0; i < CAUSE_COUNT; i++)
+		to->causes[i] += t->causes[i];
+	for (size_t i = 0; i < PHASE_COUNT; i++)
+		to->endings[i] += t->endings[i];
+	for (size_t i = 0; i < ARRAY_LEN(to->scripts); i++)
+		to->scripts[i] += t->scripts[i];
+}
+
 bool tally_print(const struct tally *t, FILE *out, const char *mark)
 {
 	bool all = true;
@@ -23,7 +40,7 @@ bool tally_print(const struct tally *t, FILE *out, const char *mark)
 		all &= row(out, mark, "fault", hit_names[i], t->hits[i]);
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
 		all &= row(out, mark, "restart", cause_name((enum cause)i), t->causes[i]);
-	for (size_t i = PHASE_SUCCEEDED; i < PHASE_COUNT; i++)
+	for (size_t i = PHASE_SUCCEEDED; i < PHASE_OTHER; i++)
 		all &= row(out, mark, "ending", phase_name((enum phase)i), t->endings[i]);
 	for (size_t i = 0; i < ARRAY_LEN(script_names); i++)
 		all &= row(out, mark, "job", script_names[i], t->scripts[i]);

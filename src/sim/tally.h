@@ -21,6 +21,7 @@
 	X(LEADER, "leader change")                                                                                     \
 	X(TWO_LEADERS, "two operators at once")                                                                        \
 	X(LATE_WRITE, "late write of a former operator")                                                               \
+	X(STORM, "storm of changes")                                                                                   \
 	X(NODE_SHORT, "node not ready, short")                                                                         \
 	X(NODE_LONG, "node not ready, long")                                                                           \
 	X(NODE_GONE, "node gone")                                                                                      \
@@ -30,9 +31,14 @@
 	X(WEBHOOK, "webhook failure (500)")                                                                            \
 	X(INVALID_CHILD, "child refused (422)")                                                                        \
 	X(INVALID_STATUS, "status refused (422)")                                                                      \
+	X(INVALID_OWN, "kind's own status refused (422)")                                                              \
+	X(DENIED, "child denied for a while (422, 400, 403)")                                                          \
 	X(FOREIGN, "name taken by somebody else")                                                                      \
 	X(IMPOSTOR, "foreign pod with our labels")                                                                     \
 	X(EVICTED, "pod evicted")                                                                                      \
+	X(OVERUSE, "pod evicted for its own use")                                                                      \
+	X(IN_PLACE, "container restarted in place")                                                                    \
+	X(HELD, "pod held by a finalizer")                                                                             \
 	X(REJECTED, "pod rejected by the kubelet")                                                                     \
 	X(POD_DELETED, "pod deleted by a user")                                                                        \
 	X(UNLABELLED, "labels removed")                                                                                \
@@ -45,6 +51,9 @@
 	X(JOB_DELETED, "job deleted")                                                                                  \
 	X(JOB_FOREGROUND, "job deleted in the foreground")                                                             \
 	X(JOB_AGAIN, "job made again under its name")                                                                  \
+	X(LATER_VERSION, "ended by a later version")                                                                   \
+	X(ELASTIC_DOWN, "elastic role shrinks")                                                                        \
+	X(ELASTIC_UP, "elastic role grows")                                                                            \
 	X(RESIZED, "count edited")                                                                                     \
 	X(SUSPENDED, "suspended")                                                                                      \
 	X(RESUMED, "resumed")                                                                                          \
@@ -54,7 +63,11 @@
 	X(GROUP_QUEUED, "PodGroup waits for its queue")                                                                \
 	X(GROUP_EDITED, "PodGroup edited")                                                                             \
 	X(GROUP_FOREIGN, "PodGroup's name taken by somebody else")                                                     \
-	X(GROUPS_ABSENT, "PodGroups not defined (404)")
+	X(GROUPS_ABSENT, "PodGroups not defined (404)")                                                                \
+	X(LARGE, "object too large for lists and watches")                                                             \
+	X(VAST, "object too large to be read at all")                                                                  \
+	X(NAMELESS, "object too large, without a name")                                                                \
+	X(SHRUNK, "object can be read again")
 
 enum hit {
 #define X(name, text) HIT_##name,
@@ -71,6 +84,8 @@ struct tally {
 	uint64_t scripts[4];
 };
 
+/* Adds the counts of T to TO. */
+void tally_add(struct tally *to, const struct tally *t);
 /* Prints the table, MARK before each line; false if something was never hit. */
 bool tally_print(const struct tally *t, FILE *out, const char *mark);
 

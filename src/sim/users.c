@@ -1,5 +1,10 @@
 /* What people do to their jobs, and to things that are not theirs. */
+#include "sim/groups.h"
+#include "sim/kubelet.h"
+#include "sim/manifest.h"
+#include "sim/server.h"
 #include "sim/sim.h"
+#include "sim/users.h"
 
 static struct sim_job *pick(struct sim *s)
 {
@@ -23,13 +28,26 @@ static struct sim_pod *pick_pod(struct sim *s, struct sim_job *job)
 	return found;
 }
 
+/* A template that the server does not take: all of them, or that of one role. The others run, fail and are restarted
+   meanwhile. */
+static void spoil(struct sim *s, struct sim_job *job)
+{
+	const struct job *spec = kind_job(job->spec);
+	const struct role *role = spec->n_roles ? &spec->roles[rng_below(&s->rng, spec->n_roles)] : NULL;
+
+	job->refuse = job->was_refused = true;
+	if (role && !role->aux && rng_one_in(&s->rng, 2))
+		job->refused_role = arena_str(s->arena, role->name);
+}
+
 static void make(struct sim *s, const struct wish *w, struct str name)
 {
 	struct sim_job *job = server_create_job(s, w, name);
 
 	if (!job)
 		return;
-	job->refuse = w->script == SCRIPT_WILD && rng_one_in(&s->rng, 25);
+	if (w->script == SCRIPT_WILD && rng_one_in(&s->rng, 25))
+		spoil(s, job);
 	TRACE(s, "user makes %s %.*s (%.*s), script %d flaky %d limit %d", manifest_kind_id(w->kind), STR_F(name),
 	      STR_F(job->uid), (int)w->script, w->flaky, w->limit);
 }
@@ -71,9 +89,11 @@ static void edit(struct sim *s, struct sim_job *job, enum hit hit)
 
 static void resize(struct sim *s, struct sim_job *job)
 {
-	int32_t *count = &job->wish.counts[job->wish.kind == 1 || job->wish.kind == 4 ? 1 : 2];
+	int32_t *count = &job->wish.counts[job->wish.kind == 1 || job->wish.kind == 4 ? 1 : 2], was = *count;
 
 	*count = (int32_t)rng_between(&s->rng, 1, 8);
+	if (job->wish.elastic)
+		s->tally->hits[*count < was ? HIT_ELASTIC_DOWN : HIT_ELASTIC_UP] += *count != was;
 	TRACE(s, "user resizes %.*s to %d", STR_F(job->name), *count);
 	edit(s, job, HIT_RESIZED);
 }
@@ -93,7 +113,7 @@ static void meddle(struct sim *s, struct sim_job *job)
 
 	if (!p)
 		return;
-	switch (rng_below(&s->rng, 5)) {
+	switch (rng_below(&s->rng, 6)) {
 	case 0:
 	case 1:
 		TRACE(s, "user deletes pod %.*s", STR_F(p->now.meta.name));
@@ -106,6 +126,10 @@ static void meddle(struct sim *s, struct sim_job *job)
 			s->tally->hits[HIT_UNLABELLED]++;
 			server_pod_unlabel(s, p);
 		}
+		break;
+	case 3:
+		TRACE(s, "somebody's finalizer holds pod %.*s", STR_F(p->now.meta.name));
+		p->held = s->now + sim_between(s, 5000, 200000);
 		break;
 	default:
 		kubelet_evict(s, p);
@@ -156,7 +180,11 @@ void users_act(struct sim *s)
 	} else if (s->n_jobs < SIM_JOBS || !job) {
 		new_job(s);
 	} else {
-		switch (rng_below(&s->rng, 16)) {
+		switch (rng_below(&s->rng, 17)) {
+		case 16:
+			if (rng_one_in(&s->rng, 4))
+				server_later_version(s, job);
+			break;
 		case 0:
 		case 1:
 			delete_job(s, job);
@@ -185,7 +213,10 @@ void users_act(struct sim *s)
 			stranger_leaves(s);
 			break;
 		default:
-			meddle(s, job);
+			if (job->wish.elastic && rng_one_in(&s->rng, 2))
+				resize(s, job);
+			else
+				meddle(s, job);
 		}
 	}
 	if (s->gang && rng_one_in(&s->rng, 8))
@@ -209,8 +240,15 @@ void users_leave(struct sim *s)
 		stranger_leaves(s);
 	groups_leave(s);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		for (struct sim_pod *p = j->pods; p; p = p->next) {
+			if (p->held > s->now && p->stage == STAGE_STOPPING)
+				sim_move(s, p->timer, s->now);
+			p->held = 0;
+		}
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		if (j->exists) {
-			j->refuse = false;
+			j->refuse = j->refused_role.n > 0;
+			j->denied = j->own_refused = 0;
 			if (name_shared(s, j))
 				server_delete_job(s, j, false);
 		}

@@ -60,8 +60,8 @@ static void answer_table(struct answering *q, struct store_answer *a)
 		                     .now = clock_now(q->api->config.clock),
 		                     .columns = true };
 	yyjson_doc *doc = yyjson_read(a->body.p, a->body.n, 0);
-	struct buf b = BUF_INIT(ANSWER_MAX);
-	struct table *t;
+	struct buf b = BUF_INIT(API_ANSWER_MAX);
+	struct api_table *t;
 
 	ASSERT(doc);
 	/* Both at once would be twice as much. */
@@ -129,7 +129,7 @@ static void answer_discovery(struct answering *q)
 	struct store *s = q->api->config.store;
 	const struct api_route *r = q->route;
 	bool all = q->form == ACCEPT_DISCOVERY || q->form == ACCEPT_DISCOVERY_BETA;
-	struct buf b = BUF_INIT(ANSWER_MAX);
+	struct buf b = BUF_INIT(API_ANSWER_MAX);
 
 	if (all)
 		discovery_all(&b, s, r->action == API_CORE, q->form);
@@ -146,7 +146,7 @@ static void answer_discovery(struct answering *q)
 
 static void answer_fixed(struct answering *q, void (*write)(struct buf *b, const struct store *s))
 {
-	struct buf b = BUF_INIT(ANSWER_MAX);
+	struct buf b = BUF_INIT(API_ANSWER_MAX);
 
 	write(&b, q->api->config.store);
 	answer_json(q, API_OK, &b);
@@ -154,7 +154,7 @@ static void answer_fixed(struct answering *q, void (*write)(struct buf *b, const
 
 static void answer_other(struct answering *q)
 {
-	struct buf b = BUF_INIT(ANSWER_MAX);
+	struct buf b = BUF_INIT(API_ANSWER_MAX);
 
 	switch (q->route->action) {
 	case API_HEALTH:
@@ -244,7 +244,7 @@ static void dispatch(struct answering *q, struct str body)
 
 /* Requests */
 
-static bool on_admit(void *cookie, struct http_exchange *x, const struct http_request *r)
+static bool on_admit(void *cookie, struct http_exchange *x, const struct http_service_request *r)
 {
 	struct api *a = cookie;
 	struct answering q = { .api = a, .x = x };
@@ -263,7 +263,7 @@ static void on_too_large(void *cookie, struct http_exchange *x)
 	answer_status(&q, API_TOO_LARGE, "Request entity too large: limit is %d", STORE_BODY_MAX);
 }
 
-static void on_request(void *cookie, struct http_exchange *x, const struct http_request *r)
+static void on_request(void *cookie, struct http_exchange *x, const struct http_service_request *r)
 {
 	struct api *a = cookie;
 	struct api_ask ask = { r->method, r->path, r->query, http_header(x, "Content-Type") };
@@ -297,7 +297,7 @@ static struct http_service *serve(struct api *a, int port, struct err *e)
 	return http_service_new(&c, e);
 }
 
-static bool start(struct api *a, struct err *e)
+static bool start_service(struct api *a, struct err *e)
 {
 	if (!identity_load(&a->identity, a->folder, clock_now(a->config.clock), &a->kept, e))
 		return false;
@@ -319,7 +319,7 @@ struct api *api_open(const struct api_config *c, struct err *e)
 	a->kubeconfig = xmalloc(folder.n + sizeof("/kubeconfig"));
 	snprintf(a->kubeconfig, folder.n + sizeof("/kubeconfig"), "%s/kubeconfig", a->folder);
 	a->bookmarks = loop_timer_new(c->loop, watch_on_bookmarks, a);
-	if (start(a, e))
+	if (start_service(a, e))
 		return a;
 	api_close(a);
 	return NULL;

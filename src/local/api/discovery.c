@@ -5,13 +5,13 @@
 /* The release whose API this is a part of. */
 #define KUBERNETES_MINOR "32"
 
-static void put(struct buf *b, const char *text)
+static void put_raw(struct buf *b, const char *text)
 {
 	buf_put(b, str_c(text));
 }
 
 /* `"key":"value"` */
-static void put_text(struct buf *b, const char *key, struct str value)
+static void put_member(struct buf *b, const char *key, struct str value)
 {
 	buf_printf(b, "\"%s\":", key);
 	buf_json_str(b, value);
@@ -27,7 +27,7 @@ static void put_list(struct buf *b, const char *key, struct str commas)
 		return;
 	buf_printf(b, ",\"%s\":[", key);
 	for (; str_next(&commas, ',', &part); comma = ",") {
-		put(b, comma);
+		put_raw(b, comma);
 		buf_json_str(b, part);
 	}
 	buf_putc(b, ']');
@@ -142,26 +142,26 @@ void discovery_paths(struct buf *b, const struct store *s)
 {
 	const struct store_type *t;
 
-	put(b, "{\"paths\":[\"/api\",\"/apis\"");
+	put_raw(b, "{\"paths\":[\"/api\",\"/apis\"");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!discovery_is_first(s, t))
 			continue;
-		put(b, ",\"/");
+		put_raw(b, ",\"/");
 		discovery_path(b, t);
 		buf_putc(b, '"');
 	}
-	put(b, ",\"/healthz\",\"/livez\",\"/openapi/v3\",\"/readyz\",\"/version\"]}");
+	put_raw(b, ",\"/healthz\",\"/livez\",\"/openapi/v3\",\"/readyz\",\"/version\"]}");
 }
 
 void discovery_core(struct buf *b)
 {
-	put(b, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[]}");
+	put_raw(b, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[]}");
 }
 
 static void put_group_version(struct buf *b, const struct store_type *t)
 {
 	buf_printf(b, "{\"groupVersion\":\"%.*s/%.*s\",", STR_F(t->group), STR_F(t->version));
-	put_text(b, "version", t->version);
+	put_member(b, "version", t->version);
 	buf_putc(b, '}');
 }
 
@@ -171,13 +171,13 @@ static void put_group(struct buf *b, const struct store *s, const struct store_t
 	const char *comma = "";
 
 	ASSERT(first);
-	put_text(b, "name", t->group);
-	put(b, ",\"versions\":[");
+	put_member(b, "name", t->group);
+	put_raw(b, ",\"versions\":[");
 	for (const struct store_type *v = first; v; v = next_version(s, t, v), comma = ",") {
-		put(b, comma);
+		put_raw(b, comma);
 		put_group_version(b, v);
 	}
-	put(b, "],\"preferredVersion\":");
+	put_raw(b, "],\"preferredVersion\":");
 	put_group_version(b, first);
 	buf_putc(b, '}');
 }
@@ -187,23 +187,23 @@ void discovery_groups(struct buf *b, const struct store *s)
 	const struct store_type *t;
 	const char *comma = "";
 
-	put(b, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
+	put_raw(b, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (str_empty(t->group) || !is_first_of_group(s, t))
 			continue;
-		put(b, comma);
+		put_raw(b, comma);
 		buf_putc(b, '{');
 		put_group(b, s, t);
 		comma = ",";
 	}
-	put(b, "]}");
+	put_raw(b, "]}");
 }
 
 void discovery_group(struct buf *b, const struct store *s, struct str group)
 {
 	const struct store_type *t;
 
-	put(b, "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",");
+	put_raw(b, "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++)
 		if (str_eq(t->group, group) && is_first_of_group(s, t))
 			put_group(b, s, t);
@@ -218,9 +218,9 @@ static void put_resource(struct buf *b, const struct store_type *t, const char *
 {
 	buf_putc(b, '{');
 	buf_printf(b, "\"name\":\"%.*s%s\",", STR_F(t->plural), sub);
-	put_text(b, "singularName", *sub ? STR_NONE : t->singular);
+	put_member(b, "singularName", *sub ? STR_NONE : t->singular);
 	buf_printf(b, ",\"namespaced\":%s,", t->namespaced ? "true" : "false");
-	put_text(b, "kind", t->kind);
+	put_member(b, "kind", t->kind);
 	buf_printf(b, ",\"verbs\":[%s]", verbs);
 	if (!*sub) {
 		put_list(b, "shortNames", t->short_names);
@@ -234,12 +234,12 @@ void discovery_resources(struct buf *b, const struct store *s, struct str group,
 	const struct store_type *t;
 	const char *comma = "";
 
-	put(b, "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"");
+	put_raw(b, "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"");
 	buf_printf(b, "%.*s%s%.*s\",\"resources\":[", STR_F(group), group.n ? "/" : "", STR_F(version));
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!str_eq(t->group, group) || !str_eq(t->version, version))
 			continue;
-		put(b, comma);
+		put_raw(b, comma);
 		put_resource(b, t, "", VERBS);
 		comma = ",";
 		if (t->status) {
@@ -251,19 +251,19 @@ void discovery_resources(struct buf *b, const struct store *s, struct str group,
 			put_resource(b, t, "/log", "\"get\"");
 		}
 	}
-	put(b, "]}");
+	put_raw(b, "]}");
 }
 
 /* All at once */
 
 static void put_kind(struct buf *b, const struct store_type *t)
 {
-	put(b, "\"responseKind\":{");
-	put_text(b, "group", t->group);
+	put_raw(b, "\"responseKind\":{");
+	put_member(b, "group", t->group);
 	buf_putc(b, ',');
-	put_text(b, "version", t->version);
+	put_member(b, "version", t->version);
 	buf_putc(b, ',');
-	put_text(b, "kind", t->kind);
+	put_member(b, "kind", t->kind);
 	buf_putc(b, '}');
 }
 
@@ -277,20 +277,20 @@ static void put_sub(struct buf *b, const struct store_type *t, const char *name,
 static void put_whole_resource(struct buf *b, const struct store_type *t)
 {
 	buf_putc(b, '{');
-	put_text(b, "resource", t->plural);
+	put_member(b, "resource", t->plural);
 	buf_putc(b, ',');
 	put_kind(b, t);
 	buf_printf(b, ",\"scope\":\"%s\",", t->namespaced ? "Namespaced" : "Cluster");
-	put_text(b, "singularResource", t->singular);
-	put(b, ",\"verbs\":[" VERBS "]");
+	put_member(b, "singularResource", t->singular);
+	put_raw(b, ",\"verbs\":[" VERBS "]");
 	put_list(b, "shortNames", t->short_names);
 	put_list(b, "categories", t->categories);
 	if (t->status || is_pods(t)) {
-		put(b, ",\"subresources\":[");
+		put_raw(b, ",\"subresources\":[");
 		if (t->status)
 			put_sub(b, t, "status", VERBS_STATUS);
 		if (is_pods(t)) {
-			put(b, t->status ? "," : "");
+			put_raw(b, t->status ? "," : "");
 			put_sub(b, t, "log", "\"get\"");
 		}
 		buf_putc(b, ']');
@@ -304,16 +304,16 @@ static void put_whole_version(struct buf *b, const struct store *s, const struct
 	const char *comma = "";
 
 	buf_putc(b, '{');
-	put_text(b, "version", v->version);
-	put(b, ",\"resources\":[");
+	put_member(b, "version", v->version);
+	put_raw(b, ",\"resources\":[");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!same_group(t, v) || !str_eq(t->version, v->version))
 			continue;
-		put(b, comma);
+		put_raw(b, comma);
 		put_whole_resource(b, t);
 		comma = ",";
 	}
-	put(b, "],\"freshness\":\"Current\"}");
+	put_raw(b, "],\"freshness\":\"Current\"}");
 }
 
 void discovery_all(struct buf *b, const struct store *s, bool core, enum accept_form form)
@@ -332,25 +332,26 @@ void discovery_all(struct buf *b, const struct store *s, bool core, enum accept_
 			continue;
 		buf_printf(b, "%s{\"metadata\":{", comma);
 		if (!core)
-			put_text(b, "name", t->group);
-		put(b, "},\"versions\":[");
+			put_member(b, "name", t->group);
+		put_raw(b, "},\"versions\":[");
 		for (const struct store_type *v = next_version(s, t, NULL); v; v = next_version(s, t, v)) {
-			put(b, between);
+			put_raw(b, between);
 			put_whole_version(b, s, v);
 			between = ",";
 		}
-		put(b, "]}");
+		put_raw(b, "]}");
 		comma = ",";
 	}
-	put(b, "]}");
+	put_raw(b, "]}");
 }
 
 void discovery_version(struct buf *b, const char *server)
 {
-	put(b, "{\"major\":\"1\",\"minor\":\"" KUBERNETES_MINOR "\",\"gitVersion\":");
-	put(b, "\"v1." KUBERNETES_MINOR ".0+dljob");
+	put_raw(b, "{\"major\":\"1\",\"minor\":\"" KUBERNETES_MINOR "\",\"gitVersion\":");
+	put_raw(b, "\"v1." KUBERNETES_MINOR ".0+dljob");
 	if (server && *server)
 		buf_printf(b, "-%s", server);
-	put(b, "\",\"gitCommit\":\"\",\"gitTreeState\":\"\",\"buildDate\":\"\",\"goVersion\":\"\",\"compiler\":\"\","
-	       "\"platform\":\"linux\"}");
+	put_raw(b,
+	        "\",\"gitCommit\":\"\",\"gitTreeState\":\"\",\"buildDate\":\"\",\"goVersion\":\"\",\"compiler\":\"\","
+	        "\"platform\":\"linux\"}");
 }

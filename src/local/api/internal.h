@@ -10,7 +10,7 @@
 #include "local/api/status.h"
 
 enum {
-	ANSWER_MAX = 1 << 30,
+	API_ANSWER_MAX = 1 << 30,
 	STREAMS_MAX = 192,        /* watches and logs that are followed: fewer than connections */
 	STREAM_WAITING = 8 << 20, /* what may wait for the reader of a watch */
 	BOOKMARK_MS = 60000,

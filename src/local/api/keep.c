@@ -7,8 +7,8 @@
 
 enum { PATH_TEXT = 4096 };
 
-static bool path_of(char path[static PATH_TEXT], const char *folder, const char *name, const char *ending,
-                    struct err *e)
+static bool file_path(char path[static PATH_TEXT], const char *folder, const char *name, const char *ending,
+                      struct err *e)
 {
 	int n = snprintf(path, PATH_TEXT, "%s/%s%s", folder, name, ending);
 
@@ -52,7 +52,7 @@ bool keep_write(const char *folder, const char *name, struct str text, struct er
 	bool ok;
 	int fd;
 
-	if (!path_of(path, folder, name, "", e) || !path_of(new, folder, name, ".new", e))
+	if (!file_path(path, folder, name, "", e) || !file_path(new, folder, name, ".new", e))
 		return false;
 	/* One of a process that was killed. */
 	unlink(new);
@@ -74,7 +74,7 @@ enum file_read keep_read(struct str *ret, const char *folder, const char *name, 
 	struct stat st;
 
 	*ret = STR_NONE;
-	if (!path_of(path, folder, name, "", e))
+	if (!file_path(path, folder, name, "", e))
 		return FILE_FAILED;
 	if (lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)) {
 		err_set(e, ERR_INVALID, "%s: others may read it, or it is no file of ours", path);

@@ -60,7 +60,7 @@ static void end(struct log_reader *r)
 	http_stream_end(r->x);
 }
 
-static void put_text(struct log_reader *r, struct str s)
+static void put_limited(struct log_reader *r, struct str s)
 {
 	if (r->left >= 0) {
 		s = str_sub(s, 0, (size_t)r->left);
@@ -69,15 +69,15 @@ static void put_text(struct log_reader *r, struct str s)
 	buf_put(&r->out, s);
 }
 
-static void put_line(struct log_reader *r, const struct pod_tail_line *line)
+static void put_tail_line(struct log_reader *r, const struct pod_tail_line *line)
 {
 	if (r->timestamps && !r->in_line) {
-		put_text(r, line->time);
-		put_text(r, STR(" "));
+		put_limited(r, line->time);
+		put_limited(r, STR(" "));
 	}
-	put_text(r, line->text);
+	put_limited(r, line->text);
 	if (!line->part)
-		put_text(r, STR("\n"));
+		put_limited(r, STR("\n"));
 	r->in_line = line->part;
 }
 
@@ -90,7 +90,7 @@ static void read_on(struct log_reader *r)
 	while (!r->over && http_stream_waiting(r->x) + r->out.n < PIECE && r->left != 0 &&
 	       (more = pod_tail_next(r->tail, &line)))
 		if (!r->since[0] || memcmp(line.time.p, r->since, MIN(line.time.n, strlen(r->since))) >= 0)
-			put_line(r, &line);
+			put_tail_line(r, &line);
 	if (r->out.n && !r->over)
 		http_stream_put(r->x, buf_str(&r->out));
 	buf_clear(&r->out);
@@ -98,7 +98,7 @@ static void read_on(struct log_reader *r)
 		end(r);
 }
 
-static void on_timer(void *cookie)
+static void on_poll_timer(void *cookie)
 {
 	struct log_reader *r = cookie;
 
@@ -123,7 +123,7 @@ static void on_pod(void *cookie, const struct store_event *ev)
 	loop_timer_set(r->timer, 0);
 }
 
-static void on_gone(void *cookie)
+static void on_client_gone(void *cookie)
 {
 	struct log_reader *r = cookie;
 
@@ -292,7 +292,7 @@ static void set_since(struct log_reader *r, const struct api_log_options *o)
 	snprintf(r->since, sizeof(r->since), "%.19s", text);
 }
 
-static void start(struct answering *q, yyjson_val *pod, const char *folder, struct str container, int64_t run)
+static void start_reader(struct answering *q, yyjson_val *pod, const char *folder, struct str container, int64_t run)
 {
 	const struct api_log_options *o = &q->route->log;
 	const struct store_request *p = &q->route->request;
@@ -306,7 +306,7 @@ static void start(struct answering *q, yyjson_val *pod, const char *folder, stru
 	r->timestamps = o->timestamps;
 	r->left = o->limit_bytes ? o->limit_bytes : -1;
 	r->out = (struct buf)BUF_INIT(PIECE + (1 << 20));
-	r->timer = loop_timer_new(a->config.loop, on_timer, r);
+	r->timer = loop_timer_new(a->config.loop, on_poll_timer, r);
 	r->tail = pod_tail_new(folder, container, run);
 	r->ended = !pod || o->previous || has_ended(pod, container, run);
 	r->follow = o->follow && !r->ended;
@@ -317,7 +317,7 @@ static void start(struct answering *q, yyjson_val *pod, const char *folder, stru
 	http_stream(q->x, &(struct http_stream_config){ .content_type = "text/plain",
 	                                                .max = STREAM_WAITING,
 	                                                .drained = on_drained,
-	                                                .gone = on_gone,
+	                                                .gone = on_client_gone,
 	                                                .cookie = r });
 	if (r->follow) {
 		struct str field = arena_printf(&a->arena, "metadata.name=%.*s", STR_F(p->name));
@@ -346,7 +346,7 @@ static bool answer_kept(struct answering *q)
 		run = q->route->log.previous ? choose_previous(q, &folder, container, 1)
 		                             : pod_tail_runs(folder.p, container);
 		if (run >= 0 && may_stream(q))
-			start(q, NULL, folder.p, container, run);
+			start_reader(q, NULL, folder.p, container, run);
 	}
 	buf_release(&folder);
 	return found;
@@ -380,6 +380,6 @@ void answer_log(struct answering *q)
 	                               json_str(json_at(pod, "metadata", "uid", NULL)), &folder))
 		answer_status(q, API_NOT_FOUND, "pod \"%.*s\" has no logs on this machine", STR_F(r->name));
 	else if ((run = choose_run(q, pod, &folder, container)) >= 0 && may_stream(q))
-		start(q, pod, folder.p, container, run);
+		start_reader(q, pod, folder.p, container, run);
 	buf_release(&folder);
 }

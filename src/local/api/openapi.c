@@ -3,7 +3,7 @@
 #include "local/api/definition.h"
 #include "local/api/discovery.h"
 
-static void put(struct buf *b, const char *text)
+static void put_raw(struct buf *b, const char *text)
 {
 	buf_put(b, str_c(text));
 }
@@ -13,27 +13,27 @@ void openapi_index(struct buf *b, const struct store *s)
 	const struct store_type *t;
 	const char *comma = "";
 
-	put(b, "{\"paths\":{");
+	put_raw(b, "{\"paths\":{");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!discovery_is_first(s, t))
 			continue;
 		buf_printf(b, "%s\"", comma);
 		discovery_path(b, t);
-		put(b, "\":{\"serverRelativeURL\":\"/openapi/v3/");
+		put_raw(b, "\":{\"serverRelativeURL\":\"/openapi/v3/");
 		discovery_path(b, t);
-		put(b, "\"}");
+		put_raw(b, "\"}");
 		comma = ",";
 	}
-	put(b, "}}");
+	put_raw(b, "}}");
 }
 
 static void put_gvk(struct buf *b, const struct store_type *t)
 {
-	put(b, "{\"group\":");
+	put_raw(b, "{\"group\":");
 	buf_json_str(b, t->group);
-	put(b, ",\"kind\":");
+	put_raw(b, ",\"kind\":");
 	buf_json_str(b, t->kind);
-	put(b, ",\"version\":");
+	put_raw(b, ",\"version\":");
 	buf_json_str(b, t->version);
 	buf_putc(b, '}');
 }
@@ -41,10 +41,10 @@ static void put_gvk(struct buf *b, const struct store_type *t)
 static void put_operation(struct buf *b, const char *method, const char *action, const struct store_type *t)
 {
 	buf_printf(b, "\"%s\":{\"parameters\":[", method);
-	put(b, "{\"name\":\"dryRun\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
-	       "{\"name\":\"fieldManager\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
-	       "{\"name\":\"fieldValidation\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}],"
-	       "\"responses\":{\"200\":{\"description\":\"OK\"}},");
+	put_raw(b, "{\"name\":\"dryRun\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
+	           "{\"name\":\"fieldManager\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}},"
+	           "{\"name\":\"fieldValidation\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}],"
+	           "\"responses\":{\"200\":{\"description\":\"OK\"}},");
 	buf_printf(b, "\"x-kubernetes-action\":\"%s\",\"x-kubernetes-group-version-kind\":", action);
 	put_gvk(b, t);
 	buf_putc(b, '}');
@@ -54,11 +54,11 @@ static void put_paths(struct buf *b, const struct store_type *t)
 {
 	const char *in = t->namespaced ? "namespaces/{namespace}/" : "";
 
-	put(b, "\"/");
+	put_raw(b, "\"/");
 	discovery_path(b, t);
 	buf_printf(b, "/%s%.*s\":{", in, STR_F(t->plural));
 	put_operation(b, "post", "post", t);
-	put(b, "},\"/");
+	put_raw(b, "},\"/");
 	discovery_path(b, t);
 	buf_printf(b, "/%s%.*s/{name}\":{", in, STR_F(t->plural));
 	put_operation(b, "put", "put", t);
@@ -81,7 +81,7 @@ static void put_schema(struct buf *b, struct store *s, const struct store_type *
 	put_gvk(b, t);
 	buf_putc(b, ']');
 	if (!schema)
-		put(b, ",\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true");
+		put_raw(b, ",\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true");
 	yyjson_obj_foreach(schema, i, max, key, val)
 	{
 		buf_putc(b, ',');
@@ -97,22 +97,22 @@ void openapi_group(struct buf *b, struct store *s, struct str group, struct str 
 	const struct store_type *t;
 	const char *comma = "";
 
-	put(b, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"dljob local\",\"version\":\"v1\"},\"paths\":{");
+	put_raw(b, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"dljob local\",\"version\":\"v1\"},\"paths\":{");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!str_eq(t->group, group) || !str_eq(t->version, version))
 			continue;
-		put(b, comma);
+		put_raw(b, comma);
 		put_paths(b, t);
 		comma = ",";
 	}
-	put(b, "},\"components\":{\"schemas\":{");
+	put_raw(b, "},\"components\":{\"schemas\":{");
 	comma = "";
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!str_eq(t->group, group) || !str_eq(t->version, version))
 			continue;
-		put(b, comma);
+		put_raw(b, comma);
 		put_schema(b, s, t);
 		comma = ",";
 	}
-	put(b, "}}}");
+	put_raw(b, "}}}");
 }

@@ -1,51 +1,52 @@
 #include "local/api/protobuf.h"
 
-enum form { TEXT, BOOL, NUMBER, MESSAGE, LIST, MAP_TEXT, MAP_BYTES };
+enum form { PROTO_TEXT, PROTO_BOOL, PROTO_NUMBER, PROTO_MESSAGE, PROTO_LIST, PROTO_MAP_TEXT, PROTO_MAP_BYTES };
 enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
-struct field {
+struct proto_field {
 	uint64_t number;
 	const char *name;
 	enum form form;
-	const struct field *message; /* ends with number 0 */
+	const struct proto_field *message; /* ends with number 0 */
 };
 
 /* Times that are not set come as empty messages. */
-static const struct field empty[] = { { 0 } };
+static const struct proto_field empty[] = { { 0 } };
 
-static const struct field meta[] = {
-	{ 1, "name", TEXT, NULL },         { 2, "generateName", TEXT, NULL },
-	{ 3, "namespace", TEXT, NULL },    { 4, "selfLink", TEXT, NULL },
-	{ 5, "uid", TEXT, NULL },          { 6, "resourceVersion", TEXT, NULL },
-	{ 7, "generation", NUMBER, NULL }, { 8, "creationTimestamp", MESSAGE, empty },
-	{ 11, "labels", MAP_TEXT, NULL },  { 12, "annotations", MAP_TEXT, NULL },
-	{ 14, "finalizers", LIST, NULL },  { 0 },
+static const struct proto_field meta[] = {
+	{ 1, "name", PROTO_TEXT, NULL },         { 2, "generateName", PROTO_TEXT, NULL },
+	{ 3, "namespace", PROTO_TEXT, NULL },    { 4, "selfLink", PROTO_TEXT, NULL },
+	{ 5, "uid", PROTO_TEXT, NULL },          { 6, "resourceVersion", PROTO_TEXT, NULL },
+	{ 7, "generation", PROTO_NUMBER, NULL }, { 8, "creationTimestamp", PROTO_MESSAGE, empty },
+	{ 11, "labels", PROTO_MAP_TEXT, NULL },  { 12, "annotations", PROTO_MAP_TEXT, NULL },
+	{ 14, "finalizers", PROTO_LIST, NULL },  { 0 },
 };
-static const struct field namespace_spec[] = { { 1, "finalizers", LIST, NULL }, { 0 } };
-static const struct field namespace_status[] = { { 1, "phase", TEXT, NULL }, { 0 } };
-static const struct field namespace[] = {
-	{ 1, "metadata", MESSAGE, meta },
-	{ 2, "spec", MESSAGE, namespace_spec },
-	{ 3, "status", MESSAGE, namespace_status },
+static const struct proto_field namespace_spec[] = { { 1, "finalizers", PROTO_LIST, NULL }, { 0 } };
+static const struct proto_field namespace_status[] = { { 1, "phase", PROTO_TEXT, NULL }, { 0 } };
+static const struct proto_field namespace[] = {
+	{ 1, "metadata", PROTO_MESSAGE, meta },
+	{ 2, "spec", PROTO_MESSAGE, namespace_spec },
+	{ 3, "status", PROTO_MESSAGE, namespace_status },
 	{ 0 },
 };
-static const struct field configmap[] = {
-	{ 1, "metadata", MESSAGE, meta },
-	{ 2, "data", MAP_TEXT, NULL },
-	{ 3, "binaryData", MAP_BYTES, NULL },
-	{ 4, "immutable", BOOL, NULL },
+static const struct proto_field configmap[] = {
+	{ 1, "metadata", PROTO_MESSAGE, meta },
+	{ 2, "data", PROTO_MAP_TEXT, NULL },
+	{ 3, "binaryData", PROTO_MAP_BYTES, NULL },
+	{ 4, "immutable", PROTO_BOOL, NULL },
 	{ 0 },
 };
-static const struct field secret[] = {
-	{ 1, "metadata", MESSAGE, meta },    { 2, "data", MAP_BYTES, NULL }, { 3, "type", TEXT, NULL },
-	{ 4, "stringData", MAP_TEXT, NULL }, { 5, "immutable", BOOL, NULL }, { 0 },
+static const struct proto_field secret[] = {
+	{ 1, "metadata", PROTO_MESSAGE, meta }, { 2, "data", PROTO_MAP_BYTES, NULL },
+	{ 3, "type", PROTO_TEXT, NULL },        { 4, "stringData", PROTO_MAP_TEXT, NULL },
+	{ 5, "immutable", PROTO_BOOL, NULL },   { 0 },
 };
 static const struct {
 	const char *kind;
-	const struct field *message;
+	const struct proto_field *message;
 } kinds[] = { { "Namespace", namespace }, { "ConfigMap", configmap }, { "Secret", secret } };
 
-static const struct field *message_of(struct str kind)
+static const struct proto_field *message_of(struct str kind)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (str_eqc(kind, kinds[i].kind))
@@ -79,17 +80,17 @@ static bool varint(struct str *s, uint64_t *ret)
 	return false;
 }
 
-struct item {
+struct proto_item {
 	uint64_t number, wire, value; /* VALUE: of a varint */
 	struct str bytes;
 };
 
 /* False at the end, and, with *E, where it is damaged. */
-static bool next(struct str *s, struct item *ret, struct err *e)
+static bool next(struct str *s, struct proto_item *ret, struct err *e)
 {
 	uint64_t tag, n;
 
-	*ret = (struct item){ 0 };
+	*ret = (struct proto_item){ 0 };
 	if (str_empty(*s))
 		return false;
 	if (!varint(s, &tag))
@@ -121,7 +122,7 @@ static void put_bytes(struct buf *out, struct str bytes, bool text)
 static bool put_pair(struct buf *out, struct str pair, bool text, struct err *e)
 {
 	struct str key = STR_NONE, value = STR_NONE;
-	struct item i;
+	struct proto_item i;
 
 	while (next(&pair, &i, e)) {
 		if (i.wire != WIRE_BYTES || i.number < 1 || i.number > 2)
@@ -136,7 +137,7 @@ static bool put_pair(struct buf *out, struct str pair, bool text, struct err *e)
 	return true;
 }
 
-static const struct field *field_of(const struct field *message, uint64_t number)
+static const struct proto_field *field_of(const struct proto_field *message, uint64_t number)
 {
 	for (; message->number; message++)
 		if (message->number == number)
@@ -144,67 +145,68 @@ static const struct field *field_of(const struct field *message, uint64_t number
 	return NULL;
 }
 
-static bool put_message(struct buf *out, const struct field *message, struct str body, struct err *e);
+static bool put_message(struct buf *out, const struct proto_field *message, struct str body, struct err *e);
 
 /* All that BODY has of one field. */
-static bool put_field(struct buf *out, const struct field *f, struct str body, struct err *e)
+static bool put_field(struct buf *out, const struct proto_field *f, struct str body, struct err *e)
 {
-	bool many = f->form == LIST || f->form == MAP_TEXT || f->form == MAP_BYTES, ok = true;
+	bool many = f->form == PROTO_LIST || f->form == PROTO_MAP_TEXT || f->form == PROTO_MAP_BYTES, ok = true;
 	const char *comma = "";
-	struct item i;
+	struct proto_item i;
 
-	buf_printf(out, "\"%s\":%s", f->name, f->form == LIST ? "[" : many ? "{" : "");
+	buf_printf(out, "\"%s\":%s", f->name, f->form == PROTO_LIST ? "[" : many ? "{" : "");
 	while (ok && next(&body, &i, e)) {
 		if (i.number != f->number)
 			continue;
-		if ((f->form == BOOL || f->form == NUMBER) != (i.wire == WIRE_VARINT) || (*comma && !many))
+		if ((f->form == PROTO_BOOL || f->form == PROTO_NUMBER) != (i.wire == WIRE_VARINT) || (*comma && !many))
 			return damaged(e);
 		buf_put(out, str_c(comma));
 		comma = ",";
 		switch (f->form) {
-		case TEXT:
-		case LIST:
+		case PROTO_TEXT:
+		case PROTO_LIST:
 			put_bytes(out, i.bytes, true);
 			break;
-		case NUMBER:
+		case PROTO_NUMBER:
 			buf_printf(out, "%lld", (long long)i.value);
 			break;
-		case BOOL:
+		case PROTO_BOOL:
 			buf_put(out, i.value ? STR("true") : STR("false"));
 			break;
-		case MESSAGE:
+		case PROTO_MESSAGE:
 			ok = put_message(out, f->message, i.bytes, e);
 			break;
-		case MAP_TEXT:
-		case MAP_BYTES:
-			ok = put_pair(out, i.bytes, f->form == MAP_TEXT, e);
+		case PROTO_MAP_TEXT:
+		case PROTO_MAP_BYTES:
+			ok = put_pair(out, i.bytes, f->form == PROTO_MAP_TEXT, e);
 			break;
 		}
 	}
-	buf_put(out, str_c(f->form == LIST ? "]" : many ? "}" : ""));
+	buf_put(out, str_c(f->form == PROTO_LIST ? "]" : many ? "}" : ""));
 	return ok && !e->code;
 }
 
-static bool has(struct str body, const struct field *f, bool *nothing, struct err *e)
+static bool has(struct str body, const struct proto_field *f, bool *nothing, struct err *e)
 {
-	struct item i;
+	struct proto_item i;
 
 	*nothing = true;
 	while (next(&body, &i, e)) {
 		if (i.number != f->number)
 			continue;
-		*nothing =
-			f->form == NUMBER ? !i.value : (f->form == TEXT || f->message == empty) && str_empty(i.bytes);
+		*nothing = f->form == PROTO_NUMBER
+		                   ? !i.value
+		                   : (f->form == PROTO_TEXT || f->message == empty) && str_empty(i.bytes);
 		return true;
 	}
 	return false;
 }
 
-static bool put_message(struct buf *out, const struct field *message, struct str body, struct err *e)
+static bool put_message(struct buf *out, const struct proto_field *message, struct str body, struct err *e)
 {
 	const char *comma = "";
 	struct str rest = body;
-	struct item i;
+	struct proto_item i;
 	bool nothing;
 
 	while (next(&rest, &i, e))
@@ -212,7 +214,7 @@ static bool put_message(struct buf *out, const struct field *message, struct str
 			return err_set(e, ERR_INVALID, "protobuf field %llu is not known here",
 			               (unsigned long long)i.number);
 	buf_putc(out, '{');
-	for (const struct field *f = message; f->number && !e->code; f++) {
+	for (const struct proto_field *f = message; f->number && !e->code; f++) {
 		if (!has(body, f, &nothing, e) || nothing)
 			continue;
 		buf_put(out, str_c(comma));
@@ -229,7 +231,7 @@ static bool open_envelope(struct str body, struct str kind, struct str *ret, str
 {
 	static const char magic[4] = { 'k', '8', 's', 0 };
 	struct str said = STR_NONE, version = STR_NONE;
-	struct item i, k;
+	struct proto_item i, k;
 
 	*ret = STR_NONE;
 	if (!str_has_prefix(body, (struct str){ magic, sizeof(magic) }))
@@ -251,7 +253,7 @@ static bool open_envelope(struct str body, struct str kind, struct str *ret, str
 
 bool protobuf_to_json(struct str kind, struct str body, struct buf *out, struct err *e)
 {
-	const struct field *message = message_of(kind);
+	const struct proto_field *message = message_of(kind);
 	struct buf b = BUF_INIT(out->max);
 	struct str inner;
 	bool ok;

@@ -2,6 +2,7 @@
 
 #include "local/api/protobuf.h"
 #include "local/api/status.h"
+#include "object/delete_options.h"
 
 /* "application/json; charset=utf-8" without what follows the semicolon. */
 static struct str media_type(struct str content_type)
@@ -58,7 +59,7 @@ bool route_body_type(struct routing *r)
 	                    "application/json");
 }
 
-static bool number(struct routing *r, const char *name, int64_t least, int64_t *ret)
+static bool number_parameter(struct routing *r, const char *name, int64_t least, int64_t *ret)
 {
 	struct str text = uri_value(&r->query, name);
 
@@ -115,7 +116,7 @@ static bool list_options(struct routing *r)
 	q->label_selector = uri_value(&r->query, "labelSelector");
 	q->field_selector = uri_value(&r->query, "fieldSelector");
 	q->continue_token = uri_value(&r->query, "continue");
-	if (!number(r, "limit", 0, &limit))
+	if (!number_parameter(r, "limit", 0, &limit))
 		return false;
 	q->limit = (size_t)limit;
 	return q->verb != STORE_LIST || list_versions(r);
@@ -130,21 +131,16 @@ static bool is_policy(struct str s)
 static bool delete_options(struct routing *r)
 {
 	struct str policy = uri_value(&r->query, "propagationPolicy");
-	struct buf b = BUF_INIT(256);
+	struct buf b = BUF_INIT(DELETE_OPTIONS_MAX);
 	int64_t grace = -1;
 
-	if (!number(r, "gracePeriodSeconds", 0, &grace))
+	if (!number_parameter(r, "gracePeriodSeconds", 0, &grace))
 		return false;
 	if (policy.n && !is_policy(policy))
 		return route_refuse(r, API_INVALID, "propagationPolicy: must be one of Foreground, Background, Orphan");
 	if (grace < 0 && str_empty(policy))
 		return true;
-	buf_put(&b, STR("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\""));
-	if (grace >= 0)
-		buf_printf(&b, ",\"gracePeriodSeconds\":%lld", (long long)grace);
-	if (policy.n)
-		buf_printf(&b, ",\"propagationPolicy\":\"%.*s\"", STR_F(policy));
-	buf_putc(&b, '}');
+	delete_options_put(&b, &(struct delete_options){ grace, STR_NONE, policy });
 	r->ret->request.body = arena_str(r->arena, buf_str(&b));
 	buf_release(&b);
 	return true;
@@ -193,7 +189,7 @@ bool route_watch(struct routing *r)
 		                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
 	if (w->initial_events && !w->bookmarks)
 		return route_refuse(r, API_INVALID, "sendInitialEvents requires allowWatchBookmarks");
-	return include_object(r) && version(r, &w->from) && number(r, "timeoutSeconds", 0, &w->timeout_s);
+	return include_object(r) && version(r, &w->from) && number_parameter(r, "timeoutSeconds", 0, &w->timeout_s);
 }
 
 bool route_log(struct routing *r)
@@ -206,8 +202,9 @@ bool route_log(struct routing *r)
 		                       .previous = uri_bool(&r->query, "previous"),
 		                       .timestamps = uri_bool(&r->query, "timestamps"),
 		                       .tail_lines = -1 };
-	if (!number(r, "tailLines", 0, &l->tail_lines) || !number(r, "sinceSeconds", 1, &l->since_seconds) ||
-	    !number(r, "limitBytes", 1, &l->limit_bytes))
+	if (!number_parameter(r, "tailLines", 0, &l->tail_lines) ||
+	    !number_parameter(r, "sinceSeconds", 1, &l->since_seconds) ||
+	    !number_parameter(r, "limitBytes", 1, &l->limit_bytes))
 		return false;
 	if (time.n && !time_parse(time, &l->since_time))
 		return route_refuse(r, API_BAD_REQUEST, "sinceTime: not a time as RFC 3339 has it");

@@ -259,7 +259,7 @@ static void options_of_writes(void **state)
 	                    .request.dry_run);
 	refused(f, "POST", "/api/v1/namespaces/ml/pods?dryRun=Some", 422);
 	r = well(f, "DELETE", "/api/v1/namespaces/ml/pods/a?gracePeriodSeconds=0&propagationPolicy=Orphan");
-	is_text(r.request.body, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"gracePeriodSeconds\":0,"
+	is_text(r.request.body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0,"
 	                        "\"propagationPolicy\":\"Orphan\"}");
 	is_text(well(f, "DELETE", "/api/v1/namespaces/ml/pods/a").request.body, "");
 	is_text(well(f, "DELETE", "/api/v1/namespaces/ml/pods?labelSelector=a").request.label_selector, "a");

@@ -13,7 +13,7 @@ struct custom_column {
 	int64_t priority;
 };
 
-struct table {
+struct api_table {
 	const struct table_type *builtin; /* NULL: */
 	struct custom_column custom[COLUMNS_MAX];
 	size_t n_custom;
@@ -81,7 +81,7 @@ void cell_age(struct cells *c, yyjson_val *v)
 
 /* Columns */
 
-static void add_custom(struct table *t, yyjson_val *column)
+static void add_custom(struct api_table *t, yyjson_val *column)
 {
 	struct arena *a = &t->arena;
 	struct custom_column *c;
@@ -97,9 +97,9 @@ static void add_custom(struct table *t, yyjson_val *column)
 	json_int(json_get(column, "priority"), &c->priority);
 }
 
-struct table *table_new(struct store *s, const struct store_type *type)
+struct api_table *table_new(struct store *s, const struct store_type *type)
 {
-	struct table *t = xcalloc(1, sizeof(*t));
+	struct api_table *t = xcalloc(1, sizeof(*t));
 	yyjson_doc *doc CLEANUP(json_docp) = NULL;
 	yyjson_val *columns, *column;
 	size_t i, max;
@@ -121,7 +121,7 @@ struct table *table_new(struct store *s, const struct store_type *type)
 	return t;
 }
 
-void table_free(struct table *t)
+void table_free(struct api_table *t)
 {
 	if (!t)
 		return;
@@ -143,7 +143,7 @@ static void put_column(struct buf *b, struct str name, struct str type, struct s
 	buf_printf(b, ",\"priority\":%lld}", (long long)priority);
 }
 
-static void put_columns(const struct table *t, struct buf *b)
+static void put_columns(const struct api_table *t, struct buf *b)
 {
 	const struct table_type *type = t->builtin;
 
@@ -192,7 +192,7 @@ static void custom_cell(struct cells *c, const struct custom_column *column, yyj
 	buf_release(&b);
 }
 
-static void put_row(const struct table *t, yyjson_val *object, const struct table_style *style, struct buf *out)
+static void put_row(const struct api_table *t, yyjson_val *object, const struct table_style *style, struct buf *out)
 {
 	struct cells c = { .out = out, .now = style->now };
 
@@ -223,7 +223,7 @@ static void put_head(struct str meta, struct buf *out)
 	buf_put(out, STR(",\"columnDefinitions\":["));
 }
 
-void table_write(const struct table *t, yyjson_val *list, const struct table_style *style, struct buf *out)
+void table_write(const struct api_table *t, yyjson_val *list, const struct table_style *style, struct buf *out)
 {
 	yyjson_val *items = json_get(list, "items"), *item;
 	struct buf meta = BUF_INIT(64 << 10);

@@ -7,11 +7,11 @@
 #include "base/json.h"
 #include "local/store/store.h"
 
-struct table;
+struct api_table;
 
 /* The columns of a type, as they are now. */
-struct table *table_new(struct store *s, const struct store_type *t);
-void table_free(struct table *t);
+struct api_table *table_new(struct store *s, const struct store_type *t);
+void table_free(struct api_table *t);
 
 struct table_style {
 	struct str include; /* what of each object stands in its row: None, Metadata or Object */
@@ -19,7 +19,7 @@ struct table_style {
 	bool columns;       /* name the columns, too */
 };
 /* LIST: a list or an object, as the store answers it. Appends the Table. */
-void table_write(const struct table *t, yyjson_val *list, const struct table_style *style, struct buf *out);
+void table_write(const struct api_table *t, yyjson_val *list, const struct table_style *style, struct buf *out);
 /* A Table without rows, for bookmarks. META: its metadata, as JSON. */
 void table_write_empty(struct str meta, struct buf *out);
 

@@ -10,7 +10,7 @@
 /* The cells of the rows of what the store answered last. */
 static const char *rows(struct fixture *f, const char *plural, const char *include)
 {
-	struct table *t = table_new(f->store, type_named(f, plural));
+	struct api_table *t = table_new(f->store, type_named(f, plural));
 	struct table_style style = { .include = str_c(include), .now = f->now + SECONDS(90), .columns = true };
 	struct buf b = BUF_INIT(1 << 20);
 	struct err e = ERR_INIT;

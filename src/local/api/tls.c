@@ -86,7 +86,7 @@ static int make_server(struct making *m, msec now)
 }
 
 /* Frees D. */
-static struct str keep(gnutls_datum_t *d, struct arena *a)
+static struct str keep_datum(gnutls_datum_t *d, struct arena *a)
 {
 	struct str s = arena_str(a, (struct str){ (const char *)d->data, d->size });
 
@@ -103,7 +103,7 @@ static int write_out(const struct making *m, struct tls_identity *ret, struct ar
 
 	rc = rc ? rc : gnutls_x509_crt_export2(m->cert, GNUTLS_X509_FMT_PEM, &cert);
 	rc = rc ? rc : gnutls_x509_crt_export2(m->ca, GNUTLS_X509_FMT_PEM, &ca);
-	*ret = (struct tls_identity){ keep(&key, a), keep(&cert, a), keep(&ca, a) };
+	*ret = (struct tls_identity){ keep_datum(&key, a), keep_datum(&cert, a), keep_datum(&ca, a) };
 	return rc;
 }
 

@@ -87,7 +87,7 @@ bool uri_query(struct uri_query *ret, struct str query, struct arena *a)
 	return true;
 }
 
-static const struct uri_parameter *find(const struct uri_query *q, const char *name)
+static const struct uri_parameter *find_parameter(const struct uri_query *q, const char *name)
 {
 	for (size_t i = 0; i < q->n; i++)
 		if (str_eqc(q->v[i].name, name))
@@ -97,19 +97,19 @@ static const struct uri_parameter *find(const struct uri_query *q, const char *n
 
 struct str uri_value(const struct uri_query *q, const char *name)
 {
-	const struct uri_parameter *p = find(q, name);
+	const struct uri_parameter *p = find_parameter(q, name);
 
 	return p ? p->value : STR_NONE;
 }
 
 bool uri_has(const struct uri_query *q, const char *name)
 {
-	return find(q, name) != NULL;
+	return find_parameter(q, name) != NULL;
 }
 
 bool uri_bool(const struct uri_query *q, const char *name)
 {
-	const struct uri_parameter *p = find(q, name);
+	const struct uri_parameter *p = find_parameter(q, name);
 
 	return p && !str_eq_nocase(p->value, STR("false")) && !str_eqc(p->value, "0");
 }

@@ -1,4 +1,5 @@
 /* Watches: what changes, as a stream of JSON lines, or of Table rows. */
+#include "base/list.h"
 #include "base/json.h"
 #include "local/api/internal.h"
 #include "local/api/table.h"
@@ -12,7 +13,7 @@ struct watcher {
 	struct loop_timer *timer;
 	const struct store_type *type;
 	bool bookmarks, over;
-	struct table *table; /* NULL: whole objects */
+	struct api_table *table; /* NULL: whole objects */
 	struct str include;
 	bool columns_said;
 	uint64_t said; /* the newest version that the reader knows of */
@@ -36,7 +37,7 @@ static void end(struct watcher *w)
 	http_stream_end(w->x);
 }
 
-static void put_line(struct watcher *w)
+static void put_event_line(struct watcher *w)
 {
 	if (w->starting)
 		return;
@@ -77,7 +78,7 @@ static void on_event(void *cookie, const struct store_event *ev)
 	buf_printf(&w->line, "{\"type\":\"%s\",\"object\":", changes[ev->change]);
 	put_object(w, ev->object);
 	buf_put(&w->line, STR("}\n"));
-	put_line(w);
+	put_event_line(w);
 }
 
 static void put_bookmark(struct watcher *w, bool initial_end)
@@ -98,7 +99,7 @@ static void put_bookmark(struct watcher *w, bool initial_end)
 	}
 	buf_put(&w->line, STR("}\n"));
 	buf_release(&meta);
-	put_line(w);
+	put_event_line(w);
 }
 
 static void put_error(struct watcher *w, int code, const char *message)
@@ -124,7 +125,7 @@ static void on_timeout(void *cookie)
 	end(cookie);
 }
 
-static void on_gone(void *cookie)
+static void on_client_gone(void *cookie)
 {
 	struct watcher *w = cookie;
 	struct api *a = w->api;
@@ -134,12 +135,7 @@ static void on_gone(void *cookie)
 	table_free(w->table);
 	buf_release(&w->line);
 	arena_release(&w->arena);
-	if (w->next)
-		w->next->prev = w->prev;
-	if (w->prev)
-		w->prev->next = w->next;
-	else
-		a->watchers = w->next;
+	list_drop(&a->watchers, w);
 	a->streams--;
 	free(w);
 }
@@ -165,9 +161,10 @@ static struct watcher *new_watcher(struct answering *q)
 		loop_timer_set(a->bookmarks, BOOKMARK_MS);
 	a->watchers = w;
 	a->streams++;
-	http_stream(q->x,
-	            &(struct http_stream_config){
-			    .content_type = "application/json", .max = STREAM_WAITING, .gone = on_gone, .cookie = w });
+	http_stream(q->x, &(struct http_stream_config){ .content_type = "application/json",
+	                                                .max = STREAM_WAITING,
+	                                                .gone = on_client_gone,
+	                                                .cookie = w });
 	return w;
 }
 
@@ -205,7 +202,7 @@ void answer_watch(struct answering *q)
 		put_bookmark(w, true);
 	w->starting = false;
 	if (w->line.n)
-		put_line(w);
+		put_event_line(w);
 	if (!w->watch) {
 		end(w);
 	} else {

@@ -62,9 +62,9 @@ bool ip_parse(struct str text, uint32_t *ret)
 }
 
 /* The three parts of UID/NAMESPACE/NAME, copied behind the structure itself. */
-static struct address *address_new(uint32_t ip, struct str owner)
+static struct net_address *address_new(uint32_t ip, struct str owner)
 {
-	struct address *a = xcalloc(1, sizeof(*a) + owner.n);
+	struct net_address *a = xcalloc(1, sizeof(*a) + owner.n);
 	char *text = (char *)(a + 1);
 	struct str rest = { text, owner.n };
 
@@ -82,7 +82,7 @@ static size_t slot(const struct addresses *a, uint32_t ip)
 	return ip - a->subnet;
 }
 
-static void keep(struct addresses *a, struct address *one)
+static void keep_address(struct addresses *a, struct net_address *one)
 {
 	a->by_ip[slot(a, one->ip)] = one;
 	map_put(&a->by_uid, one->uid, one);
@@ -94,7 +94,7 @@ static bool usable(const struct addresses *a, uint32_t ip)
 	return ip >= a->subnet + SUBNET_FIRST && ip < a->subnet + SUBNET_SIZE - 1;
 }
 
-static char *path_of(const struct addresses *a, const char *name)
+static char *file_path(const struct addresses *a, const char *name)
 {
 	size_t n = strlen(a->folder) + strlen(name) + 2;
 	char *path = xmalloc(n);
@@ -105,8 +105,8 @@ static char *path_of(const struct addresses *a, const char *name)
 
 static void load_one(struct addresses *a, const char *name)
 {
-	CLEANUP(freep) char *path = path_of(a, name);
-	struct address *one = NULL;
+	CLEANUP(freep) char *path = file_path(a, name);
+	struct net_address *one = NULL;
 	char owner[OWNER_MAX];
 	ssize_t n = readlink(path, owner, sizeof(owner));
 	uint32_t ip;
@@ -114,7 +114,7 @@ static void load_one(struct addresses *a, const char *name)
 	if (n > 0 && n < (ssize_t)sizeof(owner) && ip_parse(str_c(name), &ip) && usable(a, ip))
 		one = address_new(ip, (struct str){ owner, (size_t)n });
 	if (one && !map_get(&a->by_uid, one->uid)) {
-		keep(a, one);
+		keep_address(a, one);
 		a->next = MAX(a->next, (uint32_t)slot(a, ip) + 1);
 		return;
 	}
@@ -147,7 +147,7 @@ void address_release(struct addresses *a)
 	*a = (struct addresses){ 0 };
 }
 
-const struct address *address_of(const struct addresses *a, struct str uid)
+const struct net_address *address_of(const struct addresses *a, struct str uid)
 {
 	return map_get(&a->by_uid, uid);
 }
@@ -161,10 +161,11 @@ static uint32_t next_free(struct addresses *a)
 	return a->subnet + a->next - 1;
 }
 
-const struct address *address_take(struct addresses *a, struct str uid, struct str ns, struct str name, struct err *e)
+const struct net_address *address_take(struct addresses *a, struct str uid, struct str ns, struct str name,
+                                       struct err *e)
 {
 	CLEANUP(freep) char *path = NULL;
-	struct address *one = map_get(&a->by_uid, uid);
+	struct net_address *one = map_get(&a->by_uid, uid);
 	char owner[OWNER_MAX], text[IP_TEXT];
 	int n = snprintf(owner, sizeof(owner), "%.*s/%.*s/%.*s", STR_F(uid), STR_F(ns), STR_F(name));
 
@@ -184,26 +185,26 @@ const struct address *address_take(struct addresses *a, struct str uid, struct s
 		return NULL;
 	}
 	ip_text(text, one->ip);
-	path = path_of(a, text);
+	path = file_path(a, text);
 	if (symlink(owner, path) < 0) {
 		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 		free(one);
 		return NULL;
 	}
-	keep(a, one);
+	keep_address(a, one);
 	return one;
 }
 
 bool address_drop(struct addresses *a, struct str uid, struct err *e)
 {
 	CLEANUP(freep) char *path = NULL;
-	struct address *one = map_get(&a->by_uid, uid);
+	struct net_address *one = map_get(&a->by_uid, uid);
 	char text[IP_TEXT];
 
 	if (!one)
 		return true;
 	ip_text(text, one->ip);
-	path = path_of(a, text);
+	path = file_path(a, text);
 	if (unlink(path) < 0 && errno != ENOENT)
 		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 	map_del(&a->by_uid, uid);

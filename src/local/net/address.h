@@ -32,7 +32,7 @@ void ip_text(char text[IP_TEXT], uint32_t ip);
 /* Strict: four numbers of at most 255, no blanks, no leading zeros. */
 bool ip_parse(struct str text, uint32_t *ret);
 
-struct address {
+struct net_address {
 	uint32_t ip;
 	struct str uid, ns, name; /* owned by the address itself */
 };
@@ -44,7 +44,7 @@ struct addresses {
 	uint32_t subnet;
 	uint32_t next; /* where to look: addresses are reused as late as can be */
 	size_t used;
-	struct address *by_ip[SUBNET_SIZE];
+	struct net_address *by_ip[SUBNET_SIZE];
 	struct map by_uid;
 };
 
@@ -52,9 +52,10 @@ struct addresses {
 bool address_load(struct addresses *ret, const char *folder, uint32_t subnet, struct err *e);
 void address_release(struct addresses *a);
 /* The address of that pod; the one that it has already, if it has one. NULL with *E: all are taken, or the disk. */
-const struct address *address_take(struct addresses *a, struct str uid, struct str ns, struct str name, struct err *e);
+const struct net_address *address_take(struct addresses *a, struct str uid, struct str ns, struct str name,
+                                       struct err *e);
 /* NULL if it has none. */
-const struct address *address_of(const struct addresses *a, struct str uid);
+const struct net_address *address_of(const struct addresses *a, struct str uid);
 /* The address is free again. One that has none is well. */
 bool address_drop(struct addresses *a, struct str uid, struct err *e);
 

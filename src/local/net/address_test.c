@@ -94,7 +94,7 @@ static void takes_keeps_and_drops(void **state)
 	struct place *p = *state;
 	struct err e = ERR_INIT;
 	struct addresses *a = xcalloc(1, sizeof(*a));
-	const struct address *one, *two;
+	const struct net_address *one, *two;
 	uint32_t first;
 
 	assert_true(address_load(a, p->folder, ip("10.201.16.0"), &e));

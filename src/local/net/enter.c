@@ -48,7 +48,7 @@ static bool join(pid_t holder, struct err *e)
 	return ok && rights_keep(e);
 }
 
-static bool start(struct net_world *w, const char *folder, enum net_kind kind, enum net_keep keep, struct err *e)
+static bool start_holder(struct net_world *w, const char *folder, enum net_kind kind, enum net_keep keep, struct err *e)
 {
 	struct outside way_out = kind == NET_USER ? outside_find() : (struct outside){ .pasta = false };
 
@@ -84,8 +84,8 @@ bool net_enter(struct net_world *ret, const char *folder, enum net_kind at_best,
 	if (at_best != NET_HOST && !adopt(&w, ours.p)) {
 		w.holder = 0;
 		holder_end(ours.p, NULL);
-		if (!(at_best == NET_ROOT && start(&w, ours.p, NET_ROOT, keep, &root)) &&
-		    !start(&w, ours.p, NET_USER, keep, &user)) {
+		if (!(at_best == NET_ROOT && start_holder(&w, ours.p, NET_ROOT, keep, &root)) &&
+		    !start_holder(&w, ours.p, NET_USER, keep, &user)) {
 			w.kind = NET_HOST;
 			w.holder = 0;
 			net_note(&w, "pods share the machine's network, so two of them cannot listen on one port (%s)",

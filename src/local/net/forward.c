@@ -54,7 +54,7 @@ static bool each_chain(void *cookie, const struct nlmsghdr *h)
 }
 
 /* Nothing that can be read is nothing that drops. */
-static struct chains look(void)
+static struct chains look_at_chains(void)
 {
 	const struct nfgenmsg g = { .nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0 };
 	struct chains c = { .iptables = false };
@@ -87,16 +87,16 @@ static bool iptables(const char *path, const char *action, const char *link, boo
 		                   "ACCEPT",
 		                   NULL };
 
-	return program_run(out ? out_rule : in_rule, PROGRAM_MS);
+	return net_program_run(out ? out_rule : in_rule, PROGRAM_MS);
 }
 
 bool forward_allow(const char *link, struct err *e)
 {
-	struct chains c = look();
+	struct chains c = look_at_chains();
 	char path[PROGRAM_PATH];
 	bool ok = !c.iptables_drops;
 
-	if (!ok && program_find(path, "iptables")) {
+	if (!ok && net_program_find(path, "iptables")) {
 		ok = true;
 		for (int out = 0; out <= 1; out++)
 			ok = ok && (iptables(path, "-C", link, out) || iptables(path, "-I", link, out));
@@ -110,7 +110,7 @@ void forward_forget(const char *link)
 {
 	char path[PROGRAM_PATH];
 
-	if (!look().iptables || !program_find(path, "iptables"))
+	if (!look_at_chains().iptables || !net_program_find(path, "iptables"))
 		return;
 	for (int out = 0; out <= 1; out++) {
 		for (int i = 0; i < COPIES_MAX && iptables(path, "-D", link, out); i++) {

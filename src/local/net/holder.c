@@ -285,7 +285,7 @@ bool holder_end(const char *folder, struct err *e)
 	if (pidfd >= 0 && holder_find(folder, &kind) == pid) {
 		ok = (syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0 || errno == ESRCH) ||
 		     err_set(e, ERR_IO, "ending the holder of the network: %s", strerror(errno));
-		ok = ok && (program_wait(pidfd, END_MS) ||
+		ok = ok && (net_program_wait(pidfd, END_MS) ||
 		            err_set(e, ERR_IO, "the holder of the network (process %d) does not end", (int)pid));
 		/* A child of ours, if we started it. */
 		(void)waitpid(pid, NULL, WNOHANG);

@@ -40,7 +40,7 @@ size_t idmap_lines(struct idmap_line lines[IDMAP_LINES], uint32_t own, struct id
 	return n;
 }
 
-static bool run(const char *program, const char *file, pid_t pid, struct str name, uint32_t own)
+static bool run_helper(const char *program, const char *file, pid_t pid, struct str name, uint32_t own)
 {
 	struct arena a = ARENA_INIT;
 	struct idmap_line lines[IDMAP_LINES];
@@ -51,7 +51,7 @@ static bool run(const char *program, const char *file, pid_t pid, struct str nam
 
 	if (file_read(&text, file, &a, NULL) == FILE_READ)
 		given = idmap_given(text, name, own);
-	if (given.count > 0 && program_find(path, program)) {
+	if (given.count > 0 && net_program_find(path, program)) {
 		const char *argv[3 + IDMAP_LINES * 3] = { path, arena_printf(&a, "%d", (int)pid).p };
 		size_t n = idmap_lines(lines, own, given), at = 2;
 
@@ -60,7 +60,7 @@ static bool run(const char *program, const char *file, pid_t pid, struct str nam
 			argv[at++] = arena_printf(&a, "%u", lines[i].outside).p;
 			argv[at++] = arena_printf(&a, "%u", lines[i].count).p;
 		}
-		ok = program_run(argv, PROGRAM_MS);
+		ok = net_program_run(argv, PROGRAM_MS);
 	}
 	arena_release(&a);
 	return ok;
@@ -75,8 +75,8 @@ enum idmap_done idmap_by_programs(pid_t pid)
 
 	if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &pw) == 0 && pw)
 		name = str_c(pw->pw_name);
-	if (run("newuidmap", "/etc/subuid", pid, name, geteuid()))
-		done = run("newgidmap", "/etc/subgid", pid, name, getegid()) ? IDMAP_BOTH : IDMAP_USERS;
+	if (run_helper("newuidmap", "/etc/subuid", pid, name, geteuid()))
+		done = run_helper("newgidmap", "/etc/subgid", pid, name, getegid()) ? IDMAP_BOTH : IDMAP_USERS;
 	return done;
 }
 

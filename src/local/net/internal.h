@@ -30,20 +30,20 @@ struct net {
 	struct str machine_hosts; /* owned */
 };
 
-/* The names that a cluster's things have on the machine. */
+/* router.c: the names that a cluster's things have on the machine. */
 void net_name(char name[LINK_NAME_MAX], struct str id);
 void net_mark(char mark[MARK_MAX], struct str id);
-/* Adds a sentence to the line for people. */
+/* enter.c: adds a sentence to the line for people. */
 void net_note(struct net_world *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* router.c: the router's own links, addresses and the way out. */
 bool router_set_up(struct net *n, struct net_world *w, struct err *e);
 /* Removes the link NAME of this network namespace if it carries MARK. */
 bool router_remove_link(const char *name, const char *mark, struct err *e);
-/* resolv.c: what the pods' resolv.conf says, of the machine's TEXT; DNS (NULL: none) stands for its name servers. */
+/* names.c: what the pods' resolv.conf says, of the machine's TEXT; DNS (NULL: none) stands for its name servers. */
 void resolv_text(struct buf *b, struct str text, const char *dns);
 
-/* names.c: the files of one pod go. */
+/* The files of one pod go. */
 void names_forget(const struct net *n, struct str ns, struct str name);
 
 #endif

@@ -115,7 +115,7 @@ void link_route(struct nl_msg *m, int index, uint32_t dst, unsigned prefix, uint
 	nl_put_u32(m, RTA_OIF, (uint32_t)index);
 }
 
-struct search {
+struct link_search {
 	const char *name;
 	struct link_seen *ret;
 };
@@ -131,7 +131,7 @@ static void take_text(char *to, size_t size, const struct nlattr *a)
 
 static bool compare_link(void *cookie, const struct nlmsghdr *h)
 {
-	struct search *s = cookie;
+	struct link_search *s = cookie;
 	const struct ifinfomsg *info = (const struct ifinfomsg *)(const void *)((const char *)h + NLMSG_HDRLEN);
 	struct link_seen seen = { .index = info->ifi_index };
 
@@ -148,7 +148,7 @@ static bool compare_link(void *cookie, const struct nlmsghdr *h)
 bool link_find(struct nl *nl, const char *name, struct link_seen *ret, struct err *e)
 {
 	const struct ifinfomsg info = { .ifi_family = AF_UNSPEC };
-	struct search s = { name, ret };
+	struct link_search s = { name, ret };
 	struct nl_msg m = { .n = 0 };
 
 	*ret = (struct link_seen){ 0 };

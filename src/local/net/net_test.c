@@ -173,7 +173,7 @@ static void expect_ended(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	CHECK(fd < 0 || program_wait(fd, WAIT_MS));
+	CHECK(fd < 0 || net_program_wait(fd, WAIT_MS));
 	if (fd >= 0)
 		close(fd);
 }
@@ -263,7 +263,7 @@ static void as_somebody(const char *folder)
 	CHECK(prctl(PR_SET_DUMPABLE, 1) == 0);
 	/* What can be had is less than what is asked for. */
 	two_pods(folder, NET_ROOT, NET_USER);
-	CHECK(geteuid() == NOBODY && !program_run(powerless, WAIT_MS));
+	CHECK(geteuid() == NOBODY && !net_program_run(powerless, WAIT_MS));
 	pid = fork();
 	if (pid == 0) {
 		net_rights_drop();
@@ -337,13 +337,13 @@ static void out_through_a_firewall(const char *folder)
 	char name[LINK_NAME_MAX];
 	const char *check[] = { path, "-C", "FORWARD", "-i", name, "-j", "ACCEPT", NULL };
 
-	if (!program_find(path, "iptables") || !program_run(drop, WAIT_MS)) {
+	if (!net_program_find(path, "iptables") || !net_program_run(drop, WAIT_MS)) {
 		fprintf(stderr, "skipped: iptables cannot be used here\n");
 		_exit(rmdir(folder) == 0 ? SKIPPED : 1);
 	}
 	out(folder, true);
 	net_name(name, ID);
-	CHECK(!program_run(check, WAIT_MS));
+	CHECK(!net_program_run(check, WAIT_MS));
 }
 
 /* In a process of its own: a network with one pod in which a process lives; then it is killed. */

@@ -104,7 +104,7 @@ void nl_nest_end(struct nl_msg *m, size_t nest)
 }
 
 /* Numbers the messages; returns how many acknowledgements will come. */
-static unsigned number(struct nl *nl, struct nl_msg *m)
+static unsigned number_messages(struct nl *nl, struct nl_msg *m)
 {
 	unsigned acks = 0;
 	size_t at = 0;
@@ -146,7 +146,7 @@ static ssize_t receive(struct nl *nl, char *answer, struct err *e)
 	return n;
 }
 
-static const struct nlattr *find(const char *p, size_t n, uint16_t type)
+static const struct nlattr *find_attribute(const char *p, size_t n, uint16_t type)
 {
 	size_t at = 0;
 
@@ -166,12 +166,12 @@ const struct nlattr *nl_find(const struct nlmsghdr *h, size_t size, uint16_t typ
 {
 	size_t head = NLMSG_HDRLEN + NLMSG_ALIGN(size);
 
-	return h->nlmsg_len < head ? NULL : find((const char *)h + head, h->nlmsg_len - head, type);
+	return h->nlmsg_len < head ? NULL : find_attribute((const char *)h + head, h->nlmsg_len - head, type);
 }
 
 const struct nlattr *nl_find_nested(const struct nlattr *nest, uint16_t type)
 {
-	return find(nl_data(nest), nl_size(nest), type);
+	return find_attribute(nl_data(nest), nl_size(nest), type);
 }
 
 /* What an NLMSG_ERROR says: 0 or the errno; the kernel's own words, where it has any, into *E. */
@@ -198,7 +198,7 @@ bool nl_talk(struct nl *nl, struct nl_msg *m, int *code, struct err *e)
 {
 	CLEANUP(freep) char *answer = xmalloc(ANSWER_MAX);
 	uint32_t first = nl->seq;
-	unsigned acks = number(nl, m);
+	unsigned acks = number_messages(nl, m);
 
 	if (code)
 		*code = EIO;
@@ -236,7 +236,7 @@ bool nl_dump(struct nl *nl, struct nl_msg *m, nl_each_fn each, void *cookie, str
 	uint32_t seq = nl->seq;
 	bool wanted = true;
 
-	number(nl, m);
+	number_messages(nl, m);
 	if (!send_all(nl, m, e))
 		return false;
 	for (;;) {

@@ -4,11 +4,11 @@ struct outside outside_find(void)
 {
 	struct outside o = { .pasta = false };
 
-	if (program_find(o.path, "slirp4netns")) {
+	if (net_program_find(o.path, "slirp4netns")) {
 		o.dns = "10.0.2.3";
 		return o;
 	}
-	o.pasta = program_find(o.path, "pasta");
+	o.pasta = net_program_find(o.path, "pasta");
 	if (!o.pasta)
 		o.path[0] = 0;
 	return o;

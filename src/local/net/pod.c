@@ -40,7 +40,7 @@ void net_close(struct net *n)
 	if (n->addresses.folder)
 		address_release(&n->addresses);
 	arena_release(&n->ports_arena);
-	free((char *)(uintptr_t)n->machine_hosts.p);
+	str_free(n->machine_hosts);
 	free(n->folder);
 	free(n);
 }
@@ -69,7 +69,7 @@ static bool remove_link(struct net *n, uint32_t ip, struct err *e)
 }
 
 /* In the new namespace, before it has a link. */
-static bool prepare(void *cookie, struct err *e)
+static bool prepare_netns(void *cookie, struct err *e)
 {
 	struct nl *inside = cookie;
 	char group[32];
@@ -119,7 +119,7 @@ static bool address_pod(struct net *n, struct nl *inside, uint32_t ip, struct er
 static int make_pod(struct net *n, uint32_t ip, struct err *e)
 {
 	struct nl inside = NL_INIT;
-	int code, ns = ns_new(prepare, &inside, e);
+	int code, ns = ns_new(prepare_netns, &inside, e);
 	bool ok;
 
 	if (ns < 0)
@@ -139,8 +139,8 @@ static int make_pod(struct net *n, uint32_t ip, struct err *e)
 
 bool net_pod_add(struct net *n, struct str ns, struct str name, struct str uid, struct net_pod *ret, struct err *e)
 {
-	const struct address *known = address_of(&n->addresses, uid);
-	const struct address *one;
+	const struct net_address *known = address_of(&n->addresses, uid);
+	const struct net_address *one;
 
 	if (n->kind == NET_HOST) {
 		*ret = (struct net_pod){ .ns = -1, .ip = "127.0.0.1" };
@@ -177,7 +177,7 @@ static void give_ports_back(struct net *n, struct str uid)
 
 bool net_pod_remove(struct net *n, struct str uid, struct err *e)
 {
-	const struct address *one = address_of(&n->addresses, uid);
+	const struct net_address *one = address_of(&n->addresses, uid);
 
 	give_ports_back(n, uid);
 	if (!one)
@@ -189,7 +189,7 @@ bool net_pod_remove(struct net *n, struct str uid, struct err *e)
 
 bool net_pod_ip(const struct net *n, struct str uid, char ip[NET_IP_TEXT])
 {
-	const struct address *one = address_of(&n->addresses, uid);
+	const struct net_address *one = address_of(&n->addresses, uid);
 
 	if (n->kind == NET_HOST)
 		snprintf(ip, NET_IP_TEXT, "127.0.0.1");
@@ -201,7 +201,7 @@ bool net_pod_ip(const struct net *n, struct str uid, char ip[NET_IP_TEXT])
 bool net_pod_next(const struct net *n, size_t *at, struct str *uid, struct str *ns, struct str *name)
 {
 	while (*at < SUBNET_SIZE) {
-		const struct address *one = n->addresses.by_ip[(*at)++];
+		const struct net_address *one = n->addresses.by_ip[(*at)++];
 
 		if (one) {
 			*uid = one->uid;

@@ -26,12 +26,12 @@ static bool find_in(char ret[PROGRAM_PATH], struct str path, const char *name)
 	return false;
 }
 
-bool program_find(char ret[PROGRAM_PATH], const char *name)
+bool net_program_find(char ret[PROGRAM_PATH], const char *name)
 {
 	return find_in(ret, str_c(getenv("PATH")), name) || find_in(ret, STR(SYSTEM_PATH), name);
 }
 
-bool program_wait(int pidfd, int limit_ms)
+bool net_program_wait(int pidfd, int limit_ms)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 	int n;
@@ -42,7 +42,7 @@ bool program_wait(int pidfd, int limit_ms)
 	return n == 1;
 }
 
-bool program_run(const char *const *argv, int limit_ms)
+bool net_program_run(const char *const *argv, int limit_ms)
 {
 	extern char **environ;
 	posix_spawn_file_actions_t files;
@@ -58,7 +58,7 @@ bool program_run(const char *const *argv, int limit_ms)
 	if (code != 0)
 		return false;
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	in_time = pidfd >= 0 && program_wait(pidfd, limit_ms);
+	in_time = pidfd >= 0 && net_program_wait(pidfd, limit_ms);
 	if (!in_time)
 		kill(pid, SIGKILL);
 	if (pidfd >= 0)

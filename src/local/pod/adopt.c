@@ -23,7 +23,7 @@ static bool same_boot(const struct pod_state *s)
 	return str_eqc(s->boot, boot);
 }
 
-static enum pod_found look(const struct pod_state *s)
+static enum pod_found look_at_parent(const struct pod_state *s)
 {
 	if (s->life == POD_ENDED)
 		return POD_FOUND_ENDED;
@@ -38,7 +38,7 @@ bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct er
 
 	*ret_pid = 0;
 	if (well) {
-		*ret = missing ? POD_FOUND_NOTHING : look(&s);
+		*ret = missing ? POD_FOUND_NOTHING : look_at_parent(&s);
 		if (*ret == POD_FOUND_ALIVE)
 			*ret_pid = (pid_t)s.pid;
 	}
@@ -142,7 +142,7 @@ static void a_moment(void)
 /* If it is our child it stays as a zombie until somebody waits; that is no life. */
 static void kill_parent(const struct pod_state *s)
 {
-	for (int i = 0; i < ROUNDS && look(s) == POD_FOUND_ALIVE; i++) {
+	for (int i = 0; i < ROUNDS && look_at_parent(s) == POD_FOUND_ALIVE; i++) {
 		kill((pid_t)s->pid, SIGKILL);
 		a_moment();
 	}
@@ -171,9 +171,9 @@ static void mark_dead(struct pod_state *s, msec now)
 	for (size_t i = 0; i < s->containers.n; i++) {
 		struct pod_container_state *c = &s->containers.v[i];
 
-		if (c->now.run != POD_RUNNING)
+		if (c->now.run != POD_RUN_RUNNING)
 			continue;
-		c->now.run = POD_TERMINATED;
+		c->now.run = POD_RUN_TERMINATED;
 		c->now.exit_code = KILLED;
 		c->now.reason = STR("ContainerStatusUnknown");
 		c->now.message = STR("The container could not be located when the pod was terminated");
@@ -184,7 +184,7 @@ static void mark_dead(struct pod_state *s, msec now)
 	}
 	if (!same_boot(s) && !s->reason.n) {
 		s->reason = STR("NodeShutdown");
-		s->message = STR("The machine was started anew while the pod ran");
+		s->message = STR("The machine was rebooted while the pod ran");
 	}
 	s->life = POD_ENDED;
 	s->failed = true;

@@ -87,8 +87,8 @@ void cgroup_mounts_find(struct cgroup_mounts *ret)
 }
 
 /* "/sys/fs/cgroup/memory/BASE/NAME/FILE"; NAME and FILE may be empty. */
-static void path_of(char ret[static CGROUP_PATH], const struct cgroup_mount *m, struct str base, struct str name,
-                    const char *file)
+static void cgroup_path(char ret[static CGROUP_PATH], const struct cgroup_mount *m, struct str base, struct str name,
+                        const char *file)
 {
 	/* What does not fit is nowhere. */
 	if (snprintf(ret, CGROUP_PATH, "%s/%.*s%s%.*s%s%s", m->path, STR_F(base), name.n ? "/" : "", STR_F(name),
@@ -112,7 +112,7 @@ static bool set(const struct cgroup_mount *m, struct str base, struct str name, 
 {
 	char path[CGROUP_PATH];
 
-	path_of(path, m, base, name, file);
+	cgroup_path(path, m, base, name, file);
 	return write_file(path, text);
 }
 
@@ -130,7 +130,7 @@ static bool make_folders(const struct cgroup_mount *m, struct str base, struct s
 	char path[CGROUP_PATH], control[CGROUP_PATH + 32];
 	size_t root = strlen(m->path);
 
-	path_of(path, m, base, name, "");
+	cgroup_path(path, m, base, name, "");
 	if (!path[0])
 		return false;
 	for (char *at = path + root; at;) {
@@ -242,7 +242,7 @@ int64_t cgroup_oom_kills(const struct cgroup_mounts *m, struct str base, struct 
 	int64_t most = 0;
 
 	for (size_t i = 0; i < m->n; i++) {
-		path_of(path, &m->v[i], base, name, m->v[i].v2 ? "memory.events" : "memory.oom_control");
+		cgroup_path(path, &m->v[i], base, name, m->v[i].v2 ? "memory.events" : "memory.oom_control");
 		read_text(path, &text);
 		most = MAX(most, oom_kill_line(buf_str(&text)));
 	}
@@ -291,7 +291,7 @@ bool cgroup_kill(const struct cgroup_mounts *m, struct str base, struct str name
 	bool any = false;
 
 	for (size_t i = 0; i < m->n; i++) {
-		path_of(path, &m->v[i], base, name, "cgroup.procs");
+		cgroup_path(path, &m->v[i], base, name, "cgroup.procs");
 		if (!populated(path))
 			continue;
 		any = true;
@@ -309,7 +309,7 @@ static bool remove_in(const struct cgroup_mounts *m, const struct cgroup_mount *
 	bool well = true;
 	DIR *dir;
 
-	path_of(path, mount, base, STR_NONE, "");
+	cgroup_path(path, mount, base, STR_NONE, "");
 	dir = opendir(path);
 	if (!dir)
 		return errno == ENOENT;
@@ -317,11 +317,11 @@ static bool remove_in(const struct cgroup_mounts *m, const struct cgroup_mount *
 		if (d->d_type != DT_DIR || d->d_name[0] == '.')
 			continue;
 		cgroup_kill(m, base, str_c(d->d_name));
-		path_of(path, mount, base, str_c(d->d_name), "");
+		cgroup_path(path, mount, base, str_c(d->d_name), "");
 		well &= rmdir(path) == 0 || errno == ENOENT;
 	}
 	closedir(dir);
-	path_of(path, mount, base, STR_NONE, "");
+	cgroup_path(path, mount, base, STR_NONE, "");
 	return well & (rmdir(path) == 0 || errno == ENOENT);
 }
 

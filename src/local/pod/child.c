@@ -1,7 +1,7 @@
-/* Between fork and exec: the new process becomes what its container is. */
-#include "local/net/net.h"
-#include "local/pod/internal.h"
+#include "local/pod/child.h"
 
+#include "local/net/net.h"
+#include "local/pod/container.h"
 #include "local/pod/mounts.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void block_signals(sigset_t *before)
 	sigprocmask(SIG_SETMASK, &all, before);
 }
 
-static void die_with_parent(const struct pod *p)
+static void die_with_parent(const struct proc_pod *p)
 {
 	if (p->state.own_pids)
 		return;
@@ -67,7 +67,7 @@ static void take_stdio(int out, int err)
 	dup2(err >= 0 ? err : in, STDERR_FILENO);
 }
 
-static char **environment(struct pod *p, const pod_envs *env)
+static char **container_env(struct proc_pod *p, const pod_envs *env)
 {
 	char **v = arena_array(&p->arena, char *, env->n + 1);
 
@@ -76,7 +76,7 @@ static char **environment(struct pod *p, const pod_envs *env)
 	return v;
 }
 
-static char **arguments(struct pod *p, const pod_strs *command)
+static char **arguments(struct proc_pod *p, const pod_strs *command)
 {
 	char **v = arena_array(&p->arena, char *, command->n + 1);
 
@@ -85,7 +85,7 @@ static char **arguments(struct pod *p, const pod_strs *command)
 	return v;
 }
 
-static const struct pod_volume *volume_of(const struct pod *p, struct str name)
+static const struct pod_volume *volume_of(const struct proc_pod *p, struct str name)
 {
 	for (size_t i = 0; i < p->spec.volumes.n; i++)
 		if (str_eq(p->spec.volumes.v[i].name, name))
@@ -115,7 +115,7 @@ static bool check_host(const struct pod_volume *v, struct err *e)
 	return true;
 }
 
-static bool add_volume(struct mount_plan *plan, struct pod *p, const struct pod_mount *m, struct err *e)
+static bool add_volume(struct mount_plan *plan, struct proc_pod *p, const struct pod_mount *m, struct err *e)
 {
 	const struct pod_volume *v = volume_of(p, m->volume);
 	struct str from;
@@ -141,7 +141,7 @@ static bool is_mounted(const struct pod_container *c, const char *path)
 	return false;
 }
 
-static bool add_own(struct mount_plan *plan, struct container *c, struct err *e)
+static bool add_own(struct mount_plan *plan, struct proc_container *c, struct err *e)
 {
 	const char *message = arena_printf(&c->pod->arena, "termination/%.*s", STR_F(c->spec->name)).p;
 
@@ -154,10 +154,10 @@ static bool add_own(struct mount_plan *plan, struct container *c, struct err *e)
 	       mounts_add(plan, "resolv.conf", STR("/etc/resolv.conf"), false, false, e);
 }
 
-static bool mount_all(struct container *c, struct err *e)
+static bool mount_all(struct proc_container *c, struct err *e)
 {
 	struct mount_plan *plan = xcalloc(1, sizeof(*plan));
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 	bool well;
 
 	if (!p->mount_namespace) {
@@ -198,12 +198,12 @@ static bool enter_cwd(const struct pod_container *c, struct err *e)
 	return true;
 }
 
-static _Noreturn void run_program(struct container *c, const pod_strs *command, int fault)
+static _Noreturn void run_program(struct proc_container *c, const pod_strs *command, int fault)
 {
 	char **argv = arguments(c->pod, command);
 	struct err e = ERR_INIT;
 
-	environ = environment(c->pod, &c->spec->env);
+	environ = container_env(c->pod, &c->spec->env);
 	if (!enter_cwd(c->spec, &e) || (c->pod->any_user && !become_user(c->spec, &e)))
 		give_up(fault, FAULT_CREATE, err_msg(&e));
 	umask(022);
@@ -217,9 +217,9 @@ static _Noreturn void run_program(struct container *c, const pod_strs *command, 
 }
 
 /* 0 in the new process, which is in a session and in the container's cgroup; OUT and ERR are its output. */
-static pid_t fork_into(const struct container *c, int out, int err)
+static pid_t fork_into(const struct proc_container *c, int out, int err)
 {
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 	sigset_t before;
 	pid_t pid;
 
@@ -238,7 +238,7 @@ static pid_t fork_into(const struct container *c, int out, int err)
 	return 0;
 }
 
-pid_t child_container(struct container *c, int out, int err, int fault)
+pid_t child_container(struct proc_container *c, int out, int err, int fault)
 {
 	pid_t pid = fork_into(c, out, err);
 	struct err e = ERR_INIT;
@@ -251,14 +251,14 @@ pid_t child_container(struct container *c, int out, int err, int fault)
 }
 
 /* The mount namespace of the container's first process. */
-static bool enter_container(const struct container *c)
+static bool enter_container(const struct proc_container *c)
 {
 	int fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 
 	return fd >= 0 && setns(fd, CLONE_NEWNS) == 0;
 }
 
-pid_t child_helper(struct container *c, const pod_strs *command)
+pid_t child_helper(struct proc_container *c, const pod_strs *command)
 {
 	pid_t pid = fork_into(c, -1, -1);
 

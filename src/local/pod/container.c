@@ -1,7 +1,11 @@
-/* One container: its pipes, its start, its end and what is said of it. */
-#include "local/pod/internal.h"
+#include "local/pod/container.h"
 
+#include "local/pod/child.h"
+#include "local/pod/helper.h"
+#include "local/pod/parent.h"
+#include "local/pod/probe.h"
 #include "local/pod/process.h"
+#include "local/pod/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +19,7 @@ enum { CHUNK = 65536, FAULT_MAX = 4096, MESSAGE_MAX = 4096, START_FAILED = 128 }
 #define LOG_BYTES ((int64_t)10 << 20)
 #define LOG_FILES 5
 
-static const char *log_path(struct container *c, int64_t number, char ret[static 256])
+static const char *log_path(struct proc_container *c, int64_t number, char ret[static 256])
 {
 	snprintf(ret, 256, "logs/%.*s/%lld.log", STR_F(c->spec->name), (long long)number);
 	return ret;
@@ -31,7 +35,7 @@ static void fd_close(struct container_fd *f)
 }
 
 /* False: there is nothing more now, or for ever. */
-static bool fd_read(struct container *c, int which)
+static bool fd_read(struct proc_container *c, int which)
 {
 	struct container_fd *f = &c->fds[which];
 	char text[CHUNK];
@@ -52,7 +56,7 @@ static bool fd_read(struct container *c, int which)
 	return true;
 }
 
-void container_set_ready(struct container *c, bool ready)
+void container_set_ready(struct proc_container *c, bool ready)
 {
 	if (c->state->ready == ready)
 		return;
@@ -62,9 +66,9 @@ void container_set_ready(struct container *c, bool ready)
 }
 
 /* The pipe closes without a word when the program begins. */
-static void began(struct container *c)
+static void began(struct proc_container *c)
 {
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 	struct process_stat st;
 	char which[32];
 
@@ -72,7 +76,7 @@ static void began(struct container *c)
 		return;
 	c->began = true;
 	c->began_at = loop_now(p->loop);
-	c->state->now.run = POD_RUNNING;
+	c->state->now.run = POD_RUN_RUNNING;
 	c->state->now.reason = STR_NONE;
 	c->state->now.started = clock_now(p->clock);
 	c->state->pid = c->pid;
@@ -87,7 +91,7 @@ static void began(struct container *c)
 static void on_readable(void *cookie, int events)
 {
 	struct container_fd *f = cookie;
-	struct container *c = f->c;
+	struct proc_container *c = f->c;
 	int which = (int)(f - c->fds);
 
 	(void)events;
@@ -100,7 +104,7 @@ static void on_readable(void *cookie, int events)
 	}
 }
 
-static bool make_pipes(struct container *c, int child[static CONTAINER_FDS])
+static bool make_pipes(struct proc_container *c, int child[static CONTAINER_FDS])
 {
 	for (int i = 0; i < CONTAINER_FDS; i++) {
 		int ends[2];
@@ -116,7 +120,7 @@ static bool make_pipes(struct container *c, int child[static CONTAINER_FDS])
 }
 
 /* Empty, and writable for whoever the container runs as. */
-static void fresh_message(struct container *c)
+static void fresh_message(struct proc_container *c)
 {
 	char path[256];
 	int fd;
@@ -129,7 +133,7 @@ static void fresh_message(struct container *c)
 	close(fd);
 }
 
-static void open_log(struct container *c)
+static void open_log(struct proc_container *c)
 {
 	const struct pod_spec *s = &c->pod->spec;
 	char path[256], rotated[300];
@@ -149,9 +153,9 @@ static void open_log(struct container *c)
 	             s->log_files ? s->log_files : LOG_FILES, pod_log_clock);
 }
 
-void container_start(struct container *c)
+void container_start(struct proc_container *c)
 {
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 	int child[CONTAINER_FDS] = { -1, -1, -1 };
 
 	ASSERT(!container_runs(c));
@@ -160,7 +164,7 @@ void container_start(struct container *c)
 	c->status = 0;
 	c->pre_stop = (struct helper){ .pid = 0 };
 	c->fault = (struct buf)BUF_INIT(FAULT_MAX);
-	c->state->now = (struct pod_container_run){ .run = POD_WAITING, .reason = STR("ContainerCreating") };
+	c->state->now = (struct pod_container_run){ .run = POD_RUN_WAITING, .reason = STR("ContainerCreating") };
 	fresh_message(c);
 	open_log(c);
 	if (p->state.cgroup.n) {
@@ -182,15 +186,15 @@ void container_start(struct container *c)
 	pod_changed(p);
 }
 
-void container_signal(struct container *c, int signum)
+void container_signal(struct proc_container *c, int signum)
 {
 	if (c->pid > 1)
 		kill(-c->pid, signum);
 }
 
-void container_kill(struct container *c)
+void container_kill(struct proc_container *c)
 {
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 
 	container_signal(c, SIGKILL);
 	/* Before it has a group of its own. */
@@ -203,7 +207,7 @@ void container_kill(struct container *c)
 }
 
 /* What the container left as its last words. */
-static struct str last_words(struct container *c, int64_t exit_code)
+static struct str last_words(struct proc_container *c, int64_t exit_code)
 {
 	struct buf text = BUF_INIT(MESSAGE_MAX);
 	char path[256], piece[MESSAGE_MAX];
@@ -226,9 +230,9 @@ static struct str last_words(struct container *c, int64_t exit_code)
 	return words;
 }
 
-static void judge_exit(struct container *c, struct pod_container_run *r)
+static void judge_exit(struct proc_container *c, struct pod_container_run *r)
 {
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 
 	r->exit_code = WIFEXITED(c->status) ? WEXITSTATUS(c->status) : 128 + WTERMSIG(c->status);
 	r->signal = WIFSIGNALED(c->status) ? WTERMSIG(c->status) : 0;
@@ -239,7 +243,7 @@ static void judge_exit(struct container *c, struct pod_container_run *r)
 	r->message = last_words(c, r->exit_code);
 }
 
-static void judge_fault(struct container *c, struct pod_container_run *r)
+static void judge_fault(struct proc_container *c, struct pod_container_run *r)
 {
 	struct str text = buf_str(&c->fault);
 
@@ -249,12 +253,12 @@ static void judge_fault(struct container *c, struct pod_container_run *r)
 }
 
 /* Everything of it is over. */
-static void ended(struct container *c)
+static void ended(struct proc_container *c)
 {
 	struct pod_container_run *r = &c->state->now;
 	msec started = r->started;
 
-	*r = (struct pod_container_run){ .run = POD_TERMINATED, .started = started };
+	*r = (struct pod_container_run){ .run = POD_RUN_TERMINATED, .started = started };
 	r->finished = clock_now(c->pod->clock);
 	if (!started)
 		r->started = r->finished;
@@ -274,7 +278,7 @@ static void ended(struct container *c)
 }
 
 /* What is in the pipes was written before the end; whoever still holds the other side has nothing more to say. */
-static void drain(struct container *c)
+static void drain(struct proc_container *c)
 {
 	for (int i = CONTAINER_FDS - 1; i >= 0; i--) {
 		int left = 0;
@@ -289,12 +293,12 @@ static void drain(struct container *c)
 	began(c);
 }
 
-static bool group_is_empty(const struct container *c)
+static bool group_is_empty(const struct proc_container *c)
 {
 	return c->pid <= 1 || (kill(-c->pid, 0) != 0 && errno == ESRCH);
 }
 
-void container_step(struct container *c, msec now)
+void container_step(struct proc_container *c, msec now)
 {
 	if (!container_runs(c))
 		return;

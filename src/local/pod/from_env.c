@@ -30,7 +30,7 @@ static bool is_name(struct str s)
 	return s.n && !memchr(s.p, '=', s.n) && !memchr(s.p, 0, s.n);
 }
 
-static bool put(struct from *f, pod_envs *env, struct str name, struct str value)
+static bool put_variable(struct from *f, pod_envs *env, struct str name, struct str value)
 {
 	if (value.n && memchr(value.p, 0, value.n))
 		return from_invalid(f, "%.*s: the value has a zero byte", STR_F(name));
@@ -53,7 +53,8 @@ static bool from_all_keys(struct from *f, enum from_source source, yyjson_val *r
 		/* What a ConfigMap has in binaryData is for files only. */
 		if (source == FROM_CONFIG_MAP && !json_get_str(json_get(object, "data"), key))
 			continue;
-		if (!from_value(f, source, object, key, &found, &value) || (is_name(name) && !put(f, env, name, value)))
+		if (!from_value(f, source, object, key, &found, &value) ||
+		    (is_name(name) && !put_variable(f, env, name, value)))
 			return false;
 	}
 	return true;
@@ -116,7 +117,7 @@ static bool from_var(struct from *f, yyjson_val *container, yyjson_val *item, po
 	} else {
 		value = pod_expand(f->a, value, from_env_lookup, env);
 	}
-	return !set || put(f, env, name, value);
+	return !set || put_variable(f, env, name, value);
 }
 
 bool from_env(struct from *f, struct pod_container *c, yyjson_val *container, pod_envs *ret)

@@ -2,7 +2,7 @@
 #include "local/pod/from.h"
 
 #include "base/json.h"
-#include "base/quantity.h"
+#include "object/quantity.h"
 
 enum { VALUE_MAX = 2 << 20 };
 

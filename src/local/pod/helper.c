@@ -1,9 +1,12 @@
-/* Programs that run beside a container, for a bounded time. */
-#include "local/pod/internal.h"
+#include "local/pod/helper.h"
+
+#include "local/pod/child.h"
+#include "local/pod/container.h"
+#include "local/pod/parent.h"
 
 #include <signal.h>
 
-bool helper_start(struct helper *h, struct container *c, const pod_strs *command, msec deadline)
+bool helper_start(struct helper *h, struct proc_container *c, const pod_strs *command, msec deadline)
 {
 	pid_t pid = child_helper(c, command);
 
@@ -22,7 +25,7 @@ void helper_kill(struct helper *h)
 	h->done = true;
 }
 
-void helper_step(struct helper *h, struct pod *p, msec now)
+void helper_step(struct helper *h, struct proc_pod *p, msec now)
 {
 	if (h->pid <= 0)
 		return;

@@ -32,7 +32,7 @@ void pod_log_open(struct pod_log *l, const char *path, int64_t max, int64_t file
 	open_file(l);
 }
 
-static void name_of(const struct pod_log *l, int64_t i, char ret[static PATH_TEXT])
+static void log_file(const struct pod_log *l, int64_t i, char ret[static PATH_TEXT])
 {
 	if (i)
 		snprintf(ret, PATH_TEXT, "%s.%lld", l->path, (long long)i);
@@ -46,8 +46,8 @@ static void rotate(struct pod_log *l)
 
 	close(l->fd);
 	for (int64_t i = l->files - 1; i > 0; i--) {
-		name_of(l, i - 1, from);
-		name_of(l, i, to);
+		log_file(l, i - 1, from);
+		log_file(l, i, to);
 		rename(from, to);
 	}
 	if (l->files <= 1)
@@ -104,7 +104,7 @@ static void flush(struct pod_log *l)
 	buf_clear(&l->out);
 }
 
-static void put_line(struct pod_log *l, enum pod_stream s, char tag, struct str text)
+static void put_log_line(struct pod_log *l, enum pod_stream s, char tag, struct str text)
 {
 	int64_t now = l->now();
 	time_t seconds = (time_t)(now / 1000000000);
@@ -129,7 +129,7 @@ static void add_piece(struct pod_log *l, enum pod_stream s, struct str piece, bo
 		struct str part = str_sub(piece, 0, line->max - line->n);
 
 		buf_put(line, part);
-		put_line(l, s, 'P', buf_str(line));
+		put_log_line(l, s, 'P', buf_str(line));
 		buf_clear(line);
 		piece = str_sub(piece, part.n, piece.n - part.n);
 	}
@@ -141,7 +141,7 @@ static void add_piece(struct pod_log *l, enum pod_stream s, struct str piece, bo
 		buf_put(line, piece);
 		piece = buf_str(line);
 	}
-	put_line(l, s, 'F', piece);
+	put_log_line(l, s, 'F', piece);
 	buf_clear(line);
 }
 
@@ -180,7 +180,7 @@ void pod_log_close(struct pod_log *l)
 }
 
 /* "TIME STREAM TAG text" without its front. */
-static struct str text_of(struct str line)
+static struct str line_text(struct str line)
 {
 	for (int blanks = 0; line.n && blanks < 3; line = str_sub(line, 1, line.n - 1))
 		blanks += *line.p == ' ';
@@ -210,7 +210,7 @@ void pod_log_tail(const char *path, struct buf *ret)
 			continue;
 		if (n == TAIL_LINES)
 			memmove(lines, lines + 1, --n * sizeof(*lines));
-		lines[n++] = text_of(line);
+		lines[n++] = line_text(line);
 	}
 	for (size_t i = n; i > 0; i--) {
 		bytes += lines[i - 1].n + 1;

@@ -236,7 +236,7 @@ bool mounts_add(struct mount_plan *p, const char *from, struct str target, bool 
 
 /* Where points may be made: by their real paths. */
 struct places {
-	struct place {
+	struct mount_place {
 		char path[PATH_TEXT];
 		bool ours;
 		bool alone; /* says nothing of what is below */
@@ -246,7 +246,7 @@ struct places {
 
 static void place_add(struct places *p, const char *path, bool ours, bool alone)
 {
-	struct place *new = &p->v[p->n];
+	struct mount_place *new = &p->v[p->n];
 
 	ASSERT(p->n < PLACES_MAX);
 	snprintf(new->path, sizeof(new->path), "%s", path);
@@ -269,7 +269,7 @@ static bool is_ours(const struct places *p, const char *path)
 	bool ours = false;
 
 	for (size_t i = 0; i < p->n; i++) {
-		const struct place *q = &p->v[i];
+		const struct mount_place *q = &p->v[i];
 		size_t n = strlen(q->path);
 
 		if (n < most || (q->alone ? strcmp(q->path, path) != 0 : !is_below(path, q->path)))

@@ -1,9 +1,14 @@
-/* The pod's parent process: its life from the first state to the last. */
-#include "local/pod/internal.h"
+#include "local/pod/parent.h"
 
 #include "base/file.h"
 #include "base/log.h"
+#include "local/pod/container.h"
+#include "local/pod/probe.h"
 #include "local/pod/process.h"
+#include "local/pod/reap.h"
+#include "local/pod/run.h"
+#include "local/pod/set_up.h"
+#include "local/pod/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +20,14 @@
 
 enum { STATE_MAX = 4 << 20, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
 
-void pod_wake(struct pod *p)
+void pod_wake(struct proc_pod *p)
 {
 	/* Inside a step the timer is set at its end. */
 	p->next = 0;
 	loop_timer_set(p->timer, 0);
 }
 
-void pod_changed(struct pod *p)
+void pod_changed(struct proc_pod *p)
 {
 	p->dirty = true;
 	pod_wake(p);
@@ -30,7 +35,7 @@ void pod_changed(struct pod *p)
 
 void pod_note(void *pod, const char *text)
 {
-	struct pod *p = pod;
+	struct proc_pod *p = pod;
 
 	for (size_t i = 0; i < p->state.notes.n; i++)
 		if (str_eqc(p->state.notes.v[i], text))
@@ -43,7 +48,7 @@ void pod_note(void *pod, const char *text)
 
 /* Replaced as a whole. A full disk does not stop the pod: the next change tries again. True unless there was no room.
  */
-static bool write_state(struct pod *p)
+static bool write_state(struct proc_pod *p)
 {
 	struct buf text = BUF_INIT(STATE_MAX);
 	bool well = false;
@@ -70,7 +75,7 @@ static bool write_state(struct pod *p)
 	return well || (problem != ENOSPC && problem != EDQUOT);
 }
 
-static void check_deadline(struct pod *p, msec now)
+static void check_deadline(struct proc_pod *p, msec now)
 {
 	if (!p->spec.deadline || p->stopping)
 		return;
@@ -86,7 +91,7 @@ static void check_deadline(struct pod *p, msec now)
 
 static void pod_step(void *cookie)
 {
-	struct pod *p = cookie;
+	struct proc_pod *p = cookie;
 	msec now = loop_now(p->loop);
 
 	p->next = NEVER;
@@ -113,7 +118,7 @@ static void pod_step(void *cookie)
 }
 
 /* Seconds in the file `grace`, as milliseconds; the spec's if it says nothing else. */
-static int64_t asked_grace(struct pod *p, bool *ret_asked)
+static int64_t asked_grace(struct proc_pod *p, bool *ret_asked)
 {
 	struct arena a = ARENA_INIT;
 	struct str text, word = STR_NONE;
@@ -127,9 +132,9 @@ static int64_t asked_grace(struct pod *p, bool *ret_asked)
 	return seconds >= 0 && seconds < INT32_MAX ? SECONDS(seconds) : p->spec.grace;
 }
 
-static void on_signal(void *cookie, int signum)
+static void on_parent_signal(void *cookie, int signum)
 {
-	struct pod *p = cookie;
+	struct proc_pod *p = cookie;
 	bool asked;
 
 	if (signum != SIGCHLD)
@@ -137,7 +142,7 @@ static void on_signal(void *cookie, int signum)
 	pod_wake(p);
 }
 
-static void begin_state(struct pod *p)
+static void begin_state(struct proc_pod *p)
 {
 	struct pod_state *s = &p->state;
 	struct process_stat st;
@@ -153,7 +158,7 @@ static void begin_state(struct pod *p)
 	s->own_pids = getpid() == 1;
 	s->cgroup = p->spec.cgroup;
 	s->started = clock_now(p->clock);
-	p->containers = arena_array(&p->arena, struct container, p->spec.containers.n);
+	p->containers = arena_array(&p->arena, struct proc_container, p->spec.containers.n);
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
 		const struct pod_container *c = &p->spec.containers.v[i];
 
@@ -166,9 +171,11 @@ static void begin_state(struct pod *p)
 		};
 	}
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
-		struct container *c = &p->containers[i];
+		struct proc_container *c = &p->containers[i];
 
-		*c = (struct container){ .pod = p, .spec = &p->spec.containers.v[i], .state = &s->containers.v[i] };
+		*c = (struct proc_container){ .pod = p,
+			                      .spec = &p->spec.containers.v[i],
+			                      .state = &s->containers.v[i] };
 		for (int k = 0; k < CONTAINER_FDS; k++)
 			c->fds[k] = (struct container_fd){ .c = c, .fd = -1 };
 		probes_arm(c);
@@ -176,7 +183,7 @@ static void begin_state(struct pod *p)
 }
 
 /* Everything that is still there of it, and the groups. */
-static void clear_up(struct pod *p)
+static void clear_up(struct proc_pod *p)
 {
 	struct timespec moment = { .tv_nsec = 5000000 };
 
@@ -193,7 +200,7 @@ static void clear_up(struct pod *p)
 	}
 }
 
-static void run(struct pod *p)
+static void run_containers(struct proc_pod *p)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGCHLD };
 	struct loop_signal *handlers[ARRAY_LEN(signals)];
@@ -201,7 +208,7 @@ static void run(struct pod *p)
 	int64_t grace;
 
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-		handlers[i] = loop_signal_new(p->loop, signals[i], on_signal, p);
+		handlers[i] = loop_signal_new(p->loop, signals[i], on_parent_signal, p);
 	p->began = loop_now(p->loop);
 	/* Whoever wanted it to stop before we could hear it has left word. */
 	grace = asked_grace(p, &asked);
@@ -214,7 +221,7 @@ static void run(struct pod *p)
 }
 
 /* Nobody else knows how it ended: where the disk is full, it waits for room. Whoever cannot wait kills us. */
-static void write_last(struct pod *p)
+static void write_last(struct proc_pod *p)
 {
 	static const struct timespec moment = { .tv_sec = 1 };
 
@@ -222,7 +229,7 @@ static void write_last(struct pod *p)
 		nanosleep(&moment, NULL);
 }
 
-static bool live(struct pod *p, struct err *e)
+static bool live(struct proc_pod *p, struct err *e)
 {
 	bool well;
 
@@ -236,7 +243,7 @@ static bool live(struct pod *p, struct err *e)
 		if (!p->tied)
 			prctl(PR_SET_PDEATHSIG, 0);
 		write_state(p);
-		run(p);
+		run_containers(p);
 	} else {
 		p->state.failed = true;
 		p->state.reason = STR("FailedCreatePodSandBox");
@@ -251,7 +258,7 @@ static bool live(struct pod *p, struct err *e)
 
 int pod_main(const char *folder, bool tied)
 {
-	struct pod p = { .clock = &clock_wall, .self = getpid(), .tied = tied };
+	struct proc_pod p = { .clock = &clock_wall, .self = getpid(), .tied = tied };
 	struct err e = ERR_INIT;
 	bool well;
 

@@ -30,7 +30,7 @@ static void test_exit_code_and_log(void **state)
 	testing_pod_sh(&t, "main", "echo out; echo err >&2; exit 3");
 	testing_pod_run(&t);
 	c = testing_pod_container(&t, "main");
-	assert_int_equal(c->now.run, POD_TERMINATED);
+	assert_int_equal(c->now.run, POD_RUN_TERMINATED);
 	assert_int_equal(c->now.exit_code, 3);
 	assert_str(c->now.reason, "Error");
 	assert_true(c->now.started > 0 && c->now.finished >= c->now.started);
@@ -98,7 +98,7 @@ static void test_restart_on_failure(void **state)
 	c = testing_pod_container(&t, "main");
 	assert_int_equal(c->restarts, 3);
 	assert_str(c->now.reason, "Completed");
-	assert_int_equal(c->last.run, POD_TERMINATED);
+	assert_int_equal(c->last.run, POD_RUN_TERMINATED);
 	assert_int_equal(c->last.exit_code, 3);
 	assert_str(testing_pod_log(&t, "main", 3), "4\n");
 	assert_str(testing_pod_log(&t, "main", 2), "3\n");
@@ -130,7 +130,7 @@ static void test_back_off_and_stop(void **state)
 	c = testing_pod_container(&t, "main");
 	/* The first restart came at once. */
 	assert_int_equal(c->restarts, 1);
-	assert_int_equal(c->last.run, POD_TERMINATED);
+	assert_int_equal(c->last.run, POD_RUN_TERMINATED);
 	assert_str(c->now.message, "back-off 3600s restarting failed container=main pod=pod-0_default(1234)");
 	assert_true(pod_stop(t.folder, -1, &e));
 	testing_pod_wait(&t);
@@ -171,7 +171,7 @@ static void test_init_failure_ends_the_pod(void **state)
 	testing_pod_sh(&t, "main", "echo never");
 	testing_pod_run(&t);
 	assert_int_equal(testing_pod_container(&t, "a")->now.exit_code, 7);
-	assert_int_equal(testing_pod_container(&t, "main")->now.run, POD_WAITING);
+	assert_int_equal(testing_pod_container(&t, "main")->now.run, POD_RUN_WAITING);
 	assert_str(testing_pod_container(&t, "main")->now.reason, "PodInitializing");
 	assert_false(testing_pod_exists(&t, "logs/main/0.log"));
 	testing_pod_end(&t);
@@ -265,7 +265,7 @@ static void test_stop_by_force(void **state)
 
 static bool runs(const struct pod_state *s)
 {
-	return s->containers.v[0].now.run == POD_RUNNING;
+	return s->containers.v[0].now.run == POD_RUN_RUNNING;
 }
 
 static bool is_marked_dead(const struct pod_state *s)

@@ -116,7 +116,7 @@ struct pod_spec {
 	int64_t backoff;   /* first delay between restarts in milliseconds, doubled up to 30 times; 0: 10 s */
 };
 
-enum pod_run { POD_WAITING, POD_RUNNING, POD_TERMINATED };
+enum pod_run { POD_RUN_WAITING, POD_RUN_RUNNING, POD_RUN_TERMINATED };
 /* One run of a container, as ContainerState has it. */
 struct pod_container_run {
 	enum pod_run run;

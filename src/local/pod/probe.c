@@ -1,7 +1,10 @@
-/* Probes: when they are due, and what their results mean. */
-#include "local/pod/internal.h"
+#include "local/pod/probe.h"
 
+#include "local/pod/container.h"
+#include "local/pod/helper.h"
+#include "local/pod/parent.h"
 #include "local/pod/probe_net.h"
+#include "local/pod/stop.h"
 
 #include <sys/wait.h>
 
@@ -21,7 +24,7 @@ static const struct pod_probe *spec_of(const struct pod_container *c, enum probe
 	return &c->liveness;
 }
 
-void probes_arm(struct container *c)
+void probes_arm(struct proc_container *c)
 {
 	for (int i = 0; i < PROBES; i++)
 		c->probes[i] = (struct probe){
@@ -29,7 +32,7 @@ void probes_arm(struct container *c)
 		};
 }
 
-void probes_disarm(struct container *c)
+void probes_disarm(struct proc_container *c)
 {
 	for (int i = 0; i < PROBES; i++) {
 		helper_kill(&c->probes[i].helper);
@@ -41,7 +44,7 @@ void probes_disarm(struct container *c)
 
 static void complain(struct probe *pr, const char *why)
 {
-	struct container *c = pr->c;
+	struct proc_container *c = pr->c;
 	char text[512];
 
 	snprintf(text, sizeof(text), "%s probe failed: %s", what_names[pr->what], why);
@@ -54,7 +57,7 @@ static void complain(struct probe *pr, const char *why)
 
 static void act_on_failure(struct probe *pr)
 {
-	struct container *c = pr->c;
+	struct proc_container *c = pr->c;
 	int64_t grace = pr->spec->grace >= 0 ? pr->spec->grace : c->pod->spec.grace;
 
 	if (pr->what == PROBE_READINESS) {
@@ -150,9 +153,9 @@ static void look_at_net(struct probe *pr, msec now)
 		pod_wake_at(pr->c->pod, pr->deadline);
 }
 
-static void step(struct probe *pr, msec now)
+static void step_probe(struct probe *pr, msec now)
 {
-	struct container *c = pr->c;
+	struct proc_container *c = pr->c;
 
 	if (pr->spec->kind == POD_PROBE_NONE || (pr->what == PROBE_STARTUP) == c->state->started)
 		return;
@@ -168,10 +171,10 @@ static void step(struct probe *pr, msec now)
 		pod_wake_at(c->pod, pr->next);
 }
 
-void probes_step(struct container *c, msec now)
+void probes_step(struct proc_container *c, msec now)
 {
 	if (!container_runs(c) || !c->began || c->reaped || c->stop)
 		return;
 	for (int i = 0; i < PROBES; i++)
-		step(&c->probes[i], now);
+		step_probe(&c->probes[i], now);
 }

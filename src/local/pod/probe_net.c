@@ -1,5 +1,7 @@
 #include "local/pod/probe_net.h"
 
+#include "local/pod/parent.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -2,7 +2,7 @@
 #ifndef LOCAL_POD_PROBE_NET_H
 #define LOCAL_POD_PROBE_NET_H
 
-#include "local/pod/internal.h"
+#include "local/pod/probe.h"
 
 enum probe_net { PROBE_NET_BUSY, PROBE_NET_GOOD, PROBE_NET_BAD };
 

@@ -114,7 +114,7 @@ static void test_http(void **state)
 	testing_pod_until(&t, is_unready);
 	assert_problem(&t, "Readiness probe failed: the answer is no HTTP");
 	/* Not ready is no reason to end it. */
-	assert_int_equal(t.state.containers.v[0].now.run, POD_RUNNING);
+	assert_int_equal(t.state.containers.v[0].now.run, POD_RUN_RUNNING);
 	close(fd);
 	stop(&t);
 }

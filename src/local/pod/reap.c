@@ -1,5 +1,8 @@
-/* Waiting for what has ended: containers, helpers, and orphans that came to us. */
-#include "local/pod/internal.h"
+#include "local/pod/reap.h"
+
+#include "local/pod/container.h"
+#include "local/pod/helper.h"
+#include "local/pod/probe.h"
 
 #include <sys/wait.h>
 
@@ -13,10 +16,10 @@ static bool take_helper(struct helper *h, pid_t pid, int status)
 	return true;
 }
 
-static void take(struct pod *p, pid_t pid, int status)
+static void take_exit(struct proc_pod *p, pid_t pid, int status)
 {
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
-		struct container *c = &p->containers[i];
+		struct proc_container *c = &p->containers[i];
 
 		if (c->pid == pid && !c->reaped) {
 			c->reaped = true;
@@ -31,11 +34,11 @@ static void take(struct pod *p, pid_t pid, int status)
 	}
 }
 
-void pod_reap_children(struct pod *p)
+void pod_reap_children(struct proc_pod *p)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		take(p, pid, status);
+		take_exit(p, pid, status);
 }

@@ -1,5 +1,6 @@
-/* Whether and when a container is started again: the kubelet's rules. */
-#include "local/pod/internal.h"
+#include "local/pod/restart.h"
+
+#include "local/pod/container.h"
 
 enum { BACKOFF_MOST = 30 }; /* times the first delay */
 #define BACKOFF_FIRST SECONDS(10)
@@ -24,7 +25,7 @@ bool restart_wanted(enum pod_restart policy, const struct pod_container *c, int6
 
 /* The first restart comes at once; the delay doubles with each one, and is forgotten when a container has lived twice
    as long as the longest. */
-msec restart_at(struct container *c, msec now)
+msec restart_at(struct proc_container *c, msec now)
 {
 	msec first = c->pod->spec.backoff ? c->pod->spec.backoff : BACKOFF_FIRST, most = first * BACKOFF_MOST;
 

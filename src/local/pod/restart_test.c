@@ -1,5 +1,7 @@
 /* The kubelet's back-off and policies, by the clock of the test. */
-#include "local/pod/internal.h"
+#include "local/pod/container.h"
+#include "local/pod/parent.h"
+#include "local/pod/restart.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +12,8 @@
 static void test_back_off(void **state)
 {
 	static const int seconds[] = { 0, 10, 20, 40, 80, 160, 300, 300 };
-	struct pod p = { .spec = { .backoff = 0 } };
-	struct container c = { .pod = &p };
+	struct proc_pod p = { .spec = { .backoff = 0 } };
+	struct proc_container c = { .pod = &p };
 	msec now = SECONDS(1000);
 
 	(void)state;

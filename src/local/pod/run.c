@@ -1,7 +1,9 @@
-/* Which containers are due: init containers one after the other, then all the rest; again by the policy. */
-#include "local/pod/internal.h"
+#include "local/pod/run.h"
 
-static void back_off(struct container *c, msec now)
+#include "local/pod/container.h"
+#include "local/pod/restart.h"
+
+static void back_off(struct proc_container *c, msec now)
 {
 	const struct pod_spec *s = &c->pod->spec;
 
@@ -9,7 +11,7 @@ static void back_off(struct container *c, msec now)
 	if (c->retry_at <= now)
 		return;
 	c->state->last = c->state->now;
-	c->state->now = (struct pod_container_run){ .run = POD_WAITING, .reason = STR("CrashLoopBackOff") };
+	c->state->now = (struct pod_container_run){ .run = POD_RUN_WAITING, .reason = STR("CrashLoopBackOff") };
 	c->state->now.message =
 		arena_printf(&c->pod->arena, "back-off %llds restarting failed container=%.*s pod=%.*s_%.*s(%.*s)",
 	                     (long long)((c->retry_at - now) / 1000), STR_F(c->spec->name), STR_F(s->name),
@@ -17,9 +19,9 @@ static void back_off(struct container *c, msec now)
 	pod_changed(c->pod);
 }
 
-static void start_again(struct container *c, msec now)
+static void start_again(struct proc_container *c, msec now)
 {
-	if (c->state->now.run == POD_TERMINATED)
+	if (c->state->now.run == POD_RUN_TERMINATED)
 		c->state->last = c->state->now;
 	c->state->restarts++;
 	c->last_restart = now;
@@ -28,13 +30,13 @@ static void start_again(struct container *c, msec now)
 }
 
 /* Starts it if it is due. */
-static void keep_running(struct container *c, msec now)
+static void keep_running(struct proc_container *c, msec now)
 {
-	struct pod *p = c->pod;
+	struct proc_pod *p = c->pod;
 
 	if (container_runs(c) || c->finished)
 		return;
-	if (!c->retry_at && c->state->now.run == POD_WAITING) {
+	if (!c->retry_at && c->state->now.run == POD_RUN_WAITING) {
 		container_start(c);
 		return;
 	}
@@ -52,7 +54,7 @@ static void keep_running(struct container *c, msec now)
 }
 
 /* May what comes after it begin? */
-static bool init_step(struct container *c, msec now)
+static bool init_step(struct proc_container *c, msec now)
 {
 	keep_running(c, now);
 	if (c->spec->sidecar)
@@ -60,10 +62,10 @@ static bool init_step(struct container *c, msec now)
 	return c->finished && c->state->now.exit_code == 0;
 }
 
-static bool any_init_failed(const struct pod *p)
+static bool any_init_failed(const struct proc_pod *p)
 {
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
-		const struct container *c = &p->containers[i];
+		const struct proc_container *c = &p->containers[i];
 
 		if (c->spec->init && !c->spec->sidecar && c->finished && c->state->now.exit_code != 0)
 			return true;
@@ -71,7 +73,7 @@ static bool any_init_failed(const struct pod *p)
 	return false;
 }
 
-static bool mains_finished(const struct pod *p)
+static bool mains_finished(const struct proc_pod *p)
 {
 	for (size_t i = 0; i < p->spec.containers.n; i++)
 		if (!p->containers[i].spec->init && !p->containers[i].finished)
@@ -79,10 +81,10 @@ static bool mains_finished(const struct pod *p)
 	return true;
 }
 
-void run_step(struct pod *p, msec now)
+void run_step(struct proc_pod *p, msec now)
 {
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
-		struct container *c = &p->containers[i];
+		struct proc_container *c = &p->containers[i];
 
 		if (!c->spec->init)
 			keep_running(c, now);
@@ -99,7 +101,7 @@ void run_step(struct pod *p, msec now)
 	}
 }
 
-bool run_is_over(const struct pod *p)
+bool run_is_over(const struct proc_pod *p)
 {
 	if (!p->draining)
 		return false;

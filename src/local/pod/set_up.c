@@ -1,8 +1,8 @@
-/* The parent's own namespaces and mounts, before the first container. */
-#include "local/pod/internal.h"
+#include "local/pod/set_up.h"
 
 #include "local/pod/mounts.h"
 #include "local/pod/process.h"
+#include "local/pod/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Something that was wanted cannot be had: *E says what. */
-static bool without(struct pod *p, struct err *e)
+static bool without(struct proc_pod *p, struct err *e)
 {
 	if (p->spec.strict)
 		return false;
@@ -23,7 +23,7 @@ static bool without(struct pod *p, struct err *e)
 }
 
 /* Never without: on another network it would be another pod. */
-static bool join_network(struct pod *p, struct err *e)
+static bool join_network(struct proc_pod *p, struct err *e)
 {
 	const char *path = p->spec.network.p;
 	int fd;
@@ -42,7 +42,7 @@ static bool join_network(struct pod *p, struct err *e)
 	return well || err_set(e, ERR_IO, "network namespace %s cannot be joined: %s", path, strerror(errno));
 }
 
-static bool take_hostname(struct pod *p, struct err *e)
+static bool take_hostname(struct proc_pod *p, struct err *e)
 {
 	if (p->spec.hostname.n == 0)
 		return true;
@@ -51,7 +51,7 @@ static bool take_hostname(struct pod *p, struct err *e)
 	return true;
 }
 
-static bool take_ipc(struct pod *p, struct err *e)
+static bool take_ipc(struct proc_pod *p, struct err *e)
 {
 	if (!p->spec.ipc_namespace || unshare(CLONE_NEWIPC) == 0)
 		return true;
@@ -59,7 +59,7 @@ static bool take_ipc(struct pod *p, struct err *e)
 }
 
 /* emptyDir with medium Memory. */
-static void mount_memory(struct pod *p)
+static void mount_memory(struct proc_pod *p)
 {
 	for (size_t i = 0; i < p->spec.volumes.n; i++) {
 		const struct pod_volume *v = &p->spec.volumes.v[i];
@@ -76,7 +76,7 @@ static void mount_memory(struct pod *p)
 	}
 }
 
-static bool take_mounts(struct pod *p, struct err *e)
+static bool take_mounts(struct proc_pod *p, struct err *e)
 {
 	if (!p->spec.mount_namespace)
 		return true;
@@ -91,7 +91,7 @@ static bool take_mounts(struct pod *p, struct err *e)
 	return mounts_dev(p->spec.ipc_namespace, e) || without(p, e);
 }
 
-static bool wants_user(const struct pod *p)
+static bool wants_user(const struct proc_pod *p)
 {
 	for (size_t i = 0; i < p->spec.containers.n; i++)
 		if (p->spec.containers.v[i].uid > 0 || p->spec.containers.v[i].gid > 0)
@@ -99,7 +99,7 @@ static bool wants_user(const struct pod *p)
 	return false;
 }
 
-bool pod_set_up(struct pod *p, struct err *e)
+bool pod_set_up(struct proc_pod *p, struct err *e)
 {
 	static const char *const folders[] = { "logs", "termination", "volumes" };
 

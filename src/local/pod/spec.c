@@ -102,7 +102,7 @@ void pod_spec_write(const struct pod_spec *s, struct buf *out)
 }
 
 /* What the parent builds paths of, and indexes by. */
-static bool check(const struct pod_spec *s, struct err *e)
+static bool check_spec(const struct pod_spec *s, struct err *e)
 {
 	if (s->containers.n == 0)
 		return err_set(e, ERR_INVALID, "no containers");
@@ -137,7 +137,7 @@ bool pod_spec_read(struct pod_spec *ret, const char *folder, struct arena *a, st
 		return false;
 	}
 	doc = json_parse(text, e);
-	if (!doc || !codec_read(&spec_codec, ret, yyjson_doc_get_root(doc), a, e) || !check(ret, e))
+	if (!doc || !codec_read(&spec_codec, ret, yyjson_doc_get_root(doc), a, e) || !check_spec(ret, e))
 		return err_wrap(e, "%s", path);
 	return true;
 }

@@ -65,8 +65,8 @@ static int wait_for_exec(int fd)
 	return n == (ssize_t)sizeof(problem) ? problem : 0;
 }
 
-static bool start(const char *folder, const struct pod_start_options *o, bool own_pids, bool strict, int log,
-                  pid_t *ret, struct err *e)
+static bool start_parent(const char *folder, const struct pod_start_options *o, bool own_pids, bool strict, int log,
+                         pid_t *ret, struct err *e)
 {
 	const char *exe = o->exe ? o->exe : "/proc/self/exe";
 	int fault[2], problem;
@@ -107,7 +107,7 @@ bool pod_start(const char *folder, const struct pod_start_options *o, pid_t *ret
 		           0600);
 		well = log >= 0 || err_set(e, ERR_IO, "%s/parent.log: %s", folder, strerror(errno));
 	}
-	well = well && start(folder, o ? o : &plain, spec.pid_namespace, spec.strict, log, ret, e);
+	well = well && start_parent(folder, o ? o : &plain, spec.pid_namespace, spec.strict, log, ret, e);
 	if (log >= 0)
 		close(log);
 	arena_release(&a);

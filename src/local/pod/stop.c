@@ -1,9 +1,12 @@
-/* Stopping: hooks, SIGTERM, SIGKILL when the time is over; sidecars last, in reverse order. */
-#include "local/pod/internal.h"
+#include "local/pod/stop.h"
+
+#include "local/pod/container.h"
+#include "local/pod/helper.h"
+#include "local/pod/restart.h"
 
 #include <signal.h>
 
-void stop_container(struct container *c, msec kill_at)
+void stop_container(struct proc_container *c, msec kill_at)
 {
 	if (!container_runs(c))
 		return;
@@ -20,7 +23,7 @@ void stop_container(struct container *c, msec kill_at)
 	}
 }
 
-void stop_container_step(struct container *c, msec now)
+void stop_container_step(struct proc_container *c, msec now)
 {
 	if (!c->stop || c->killed)
 		return;
@@ -41,7 +44,7 @@ void stop_container_step(struct container *c, msec now)
 	pod_wake_at(c->pod, c->kill_at);
 }
 
-void stop_begin(struct pod *p, int64_t grace)
+void stop_begin(struct proc_pod *p, int64_t grace)
 {
 	msec at = loop_now(p->loop) + MAX(grace, (int64_t)0);
 
@@ -52,13 +55,13 @@ void stop_begin(struct pod *p, int64_t grace)
 	pod_changed(p);
 }
 
-static bool has_ended(const struct container *c)
+static bool has_ended(const struct proc_container *c)
 {
-	return c->state->now.run == POD_TERMINATED &&
+	return c->state->now.run == POD_RUN_TERMINATED &&
 	       !restart_wanted(c->pod->spec.restart, c->spec, c->state->now.exit_code);
 }
 
-void stop_judge_shutdown(struct pod *p)
+void stop_judge_shutdown(struct proc_pod *p)
 {
 	bool ended = true;
 
@@ -75,13 +78,13 @@ void stop_judge_shutdown(struct pod *p)
 	pod_changed(p);
 }
 
-void stop_step(struct pod *p, msec now)
+void stop_step(struct proc_pod *p, msec now)
 {
 	bool any = false;
 
 	(void)now;
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
-		struct container *c = &p->containers[i];
+		struct proc_container *c = &p->containers[i];
 
 		if (c->spec->sidecar)
 			continue;
@@ -89,7 +92,7 @@ void stop_step(struct pod *p, msec now)
 		stop_container(c, p->stop_at);
 	}
 	for (size_t i = p->spec.containers.n; i > 0 && !any; i--) {
-		struct container *c = &p->containers[i - 1];
+		struct proc_container *c = &p->containers[i - 1];
 
 		any = container_runs(c);
 		stop_container(c, p->stop_at);

@@ -183,7 +183,7 @@ static void test_shut_down(void **state)
 
 static bool main_ended(const struct pod_state *s)
 {
-	return s->containers.v[1].now.run == POD_TERMINATED;
+	return s->containers.v[1].now.run == POD_RUN_TERMINATED;
 }
 
 /* Its containers had done their work: only the sidecar is late. */
@@ -222,7 +222,7 @@ static void test_another_boot(void **state)
 	testing_pod_wait(&t);
 	t.state = (struct pod_state){ .life = POD_ALIVE, .pid = 1, .boot = STR("another"), .cgroup = t.spec.cgroup };
 	*vec_push(&t.arena, &t.state.containers) =
-		(struct pod_container_state){ .name = STR("main"), .now = { .run = POD_RUNNING } };
+		(struct pod_container_state){ .name = STR("main"), .now = { .run = POD_RUN_RUNNING } };
 	pod_state_write(&t.state, &text);
 	fd = open(arena_printf(&t.arena, "%s/state.json", t.folder).p, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_int_equal(write(fd, text.p, text.n), text.n);
@@ -267,7 +267,7 @@ static void test_sidecar_fails(void **state)
 
 static bool has_written(const struct pod_state *s)
 {
-	return s->containers.v[0].now.run == POD_RUNNING;
+	return s->containers.v[0].now.run == POD_RUN_RUNNING;
 }
 
 /* Without any namespace: containers die with the parent, what they have started by pod_reap(). */

@@ -53,7 +53,7 @@ void pod_tail_free(struct pod_tail *t)
 }
 
 /* The I-th file of a run: 0 is the newest. */
-static void name_of(const struct pod_tail *t, int64_t i, char ret[static PATH_TEXT])
+static void log_file(const struct pod_tail *t, int64_t i, char ret[static PATH_TEXT])
 {
 	if (i)
 		snprintf(ret, PATH_TEXT, "%s/%lld.log.%lld", t->folder, (long long)t->run, (long long)i);
@@ -70,7 +70,7 @@ static int64_t place_of(const struct pod_tail *t)
 	if (fstat(t->fd, &ours))
 		return -1;
 	for (int64_t i = 0; i < FILES_MAX; i++) {
-		name_of(t, i, path);
+		log_file(t, i, path);
 		if (stat(path, &st))
 			return -1;
 		if (st.st_ino == ours.st_ino && st.st_dev == ours.st_dev)
@@ -85,7 +85,7 @@ static int64_t oldest_of(const struct pod_tail *t)
 	int64_t i = 0;
 
 	for (; i < FILES_MAX; i++) {
-		name_of(t, i, path);
+		log_file(t, i, path);
 		if (access(path, F_OK))
 			break;
 	}
@@ -99,7 +99,7 @@ static bool open_at(struct pod_tail *t, int64_t i)
 	if (i < 0)
 		return false;
 	close_file(t);
-	name_of(t, i, path);
+	log_file(t, i, path);
 	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	return t->fd >= 0;
 }
@@ -193,7 +193,7 @@ bool pod_tail_next(struct pod_tail *t, struct pod_tail_line *ret)
 	}
 }
 
-static size_t count(const struct pod_tail *t)
+static size_t count_lines(const struct pod_tail *t)
 {
 	struct pod_tail all = {
 		.folder = t->folder, .all = t->all, .run = t->run, .fd = -1, .in = BUF_INIT(t->in.max)
@@ -210,7 +210,7 @@ static size_t count(const struct pod_tail *t)
 
 void pod_tail_last(struct pod_tail *t, size_t n)
 {
-	size_t all = count(t);
+	size_t all = count_lines(t);
 	struct pod_tail_line line;
 
 	while (all > n && pod_tail_next(t, &line))

@@ -117,8 +117,10 @@ static void test_http(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_expand),    cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_mountinfo), cmocka_unit_test(test_http),
+		cmocka_unit_test(test_expand),
+		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_mountinfo),
+		cmocka_unit_test(test_http),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,16 +24,16 @@ static const struct pod_container_state *state_of(const struct pod_state *s, siz
 
 static bool is_terminated(const struct pod_container_run *r)
 {
-	return r->run == POD_TERMINATED;
+	return r->run == POD_RUN_TERMINATED;
 }
 
 /* --- Phase --- */
 
-struct counts {
+struct container_counts {
 	size_t init_pending, init_failed, waiting, running, stopped, succeeded, total;
 };
 
-static void count_init(struct counts *n, const struct pod_container_state *c)
+static void count_init(struct container_counts *n, const struct pod_container_state *c)
 {
 	if (!c) {
 		n->init_pending++;
@@ -42,28 +42,28 @@ static void count_init(struct counts *n, const struct pod_container_state *c)
 		n->init_pending += !c->started && !is_terminated(&c->now);
 	} else if (is_terminated(&c->now)) {
 		n->init_failed += c->now.exit_code != 0;
-	} else if (c->now.run == POD_WAITING && is_terminated(&c->last) && c->last.exit_code != 0) {
+	} else if (c->now.run == POD_RUN_WAITING && is_terminated(&c->last) && c->last.exit_code != 0) {
 		n->init_failed++;
 	} else {
 		n->init_pending++;
 	}
 }
 
-static void count_main(struct counts *n, const struct pod_container_state *c)
+static void count_main(struct container_counts *n, const struct pod_container_state *c)
 {
 	n->total++;
-	if (!c || (c->now.run == POD_WAITING && !is_terminated(&c->last)))
+	if (!c || (c->now.run == POD_RUN_WAITING && !is_terminated(&c->last)))
 		n->waiting++;
-	else if (c->now.run == POD_RUNNING)
+	else if (c->now.run == POD_RUN_RUNNING)
 		n->running++;
 	else
 		n->stopped++;
 	n->succeeded += c && is_terminated(&c->now) && c->now.exit_code == 0;
 }
 
-static struct counts count(const struct pod_spec *spec, const struct pod_state *s)
+static struct container_counts count_containers(const struct pod_spec *spec, const struct pod_state *s)
 {
-	struct counts n = { 0 };
+	struct container_counts n = { 0 };
 
 	for (size_t i = 0; i < spec->containers.n; i++)
 		if (spec->containers.v[i].init)
@@ -75,7 +75,7 @@ static struct counts count(const struct pod_spec *spec, const struct pod_state *
 
 static const char *phase(const struct pod_spec *spec, const struct pod_state *s)
 {
-	struct counts n = count(spec, s);
+	struct container_counts n = count_containers(spec, s);
 
 	if (s && s->life == POD_ENDED)
 		return !s->failed && n.succeeded == n.total ? "Succeeded" : "Failed";
@@ -168,15 +168,15 @@ static yyjson_mut_val *run_json(yyjson_mut_doc *doc, const struct pod_container_
 	yyjson_mut_val *state = yyjson_mut_obj(doc), *v;
 
 	switch (r->run) {
-	case POD_WAITING:
+	case POD_RUN_WAITING:
 		v = yyjson_mut_obj_add_obj(doc, state, "waiting");
 		put_str(doc, v, "reason", r->reason);
 		put_str(doc, v, "message", r->message);
 		break;
-	case POD_RUNNING:
+	case POD_RUN_RUNNING:
 		put_time(doc, yyjson_mut_obj_add_obj(doc, state, "running"), "startedAt", r->started);
 		break;
-	case POD_TERMINATED:
+	case POD_RUN_TERMINATED:
 		v = yyjson_mut_obj_add_obj(doc, state, "terminated");
 		yyjson_mut_obj_add_sint(doc, v, "exitCode", r->exit_code);
 		if (r->signal)
@@ -205,9 +205,9 @@ static void container_json(yyjson_mut_doc *doc, yyjson_mut_val *list, const stru
 	yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, list);
 	int64_t restarts = s ? s->restarts : 0;
 	char now[256], last[256];
-	bool ran = s && (s->now.run != POD_WAITING || is_terminated(&s->last));
+	bool ran = s && (s->now.run != POD_RUN_WAITING || is_terminated(&s->last));
 	/* While it waits for the next start, the last one is the one that ran. */
-	bool backing_off = s && s->now.run == POD_WAITING;
+	bool backing_off = s && s->now.run == POD_RUN_WAITING;
 
 	put_str(doc, v, "name", c->name);
 	yyjson_mut_obj_add_val(doc, v, "state",

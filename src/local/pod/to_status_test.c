@@ -118,7 +118,7 @@ static void end(struct world *w)
 
 static void exits(struct world *w, size_t i, int64_t code)
 {
-	w->states[i].now = (struct pod_container_run){ .run = POD_TERMINATED,
+	w->states[i].now = (struct pod_container_run){ .run = POD_RUN_TERMINATED,
 		                                       .exit_code = code,
 		                                       .reason = code ? STR("Error") : STR("Completed"),
 		                                       .started = SECONDS(1700000001),
@@ -128,7 +128,7 @@ static void exits(struct world *w, size_t i, int64_t code)
 
 static void starts(struct world *w, size_t i)
 {
-	w->states[i].now = (struct pod_container_run){ .run = POD_RUNNING, .started = SECONDS(1700000003) };
+	w->states[i].now = (struct pod_container_run){ .run = POD_RUN_RUNNING, .started = SECONDS(1700000003) };
 	w->states[i].ready = w->states[i].started = true;
 	w->states[i].ready_since = SECONDS(1700000004);
 }
@@ -230,7 +230,7 @@ static void test_containers(void **state)
 	w.states[1].now.reason = STR("CrashLoopBackOff");
 	w.states[1].now.message = STR("m");
 	w.states[1].restarts = 3;
-	w.states[1].last = (struct pod_container_run){ .run = POD_TERMINATED,
+	w.states[1].last = (struct pod_container_run){ .run = POD_RUN_TERMINATED,
 		                                       .exit_code = 137,
 		                                       .signal = 9,
 		                                       .reason = STR("OOMKilled"),

@@ -1,5 +1,4 @@
-/* Running pods as an ordinary user: a user namespace in which that user is root. */
-#include "local/pod/internal.h"
+#include "local/pod/user.h"
 
 #include "base/file.h"
 

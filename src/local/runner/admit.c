@@ -1,17 +1,23 @@
-/* Who may start: jobs as a whole, in the order of their creation. What is admitted gets its GPUs and is bound. */
-#include "local/runner/internal.h"
+#include "local/runner/admit.h"
+
+#include "local/runner/board.h"
+#include "local/runner/call.h"
+#include "local/runner/events.h"
+#include "local/runner/pods.h"
+#include "local/runner/status.h"
+#include "local/runner/units.h"
 
 typedef VEC(struct fit_job) fit_vec;
 
 static void taken_gpus(const struct runner *r, struct gpu_set *ret)
 {
 	ret->n = 0;
-	for (const struct run_pod *p = r->first_pod; p; p = p->next)
-		if (p->stage == STAGE_BOUND || p->stage == STAGE_LIVES)
+	for (const struct runner_pod *p = r->first_pod; p; p = p->next)
+		if (p->stage == RUN_BOUND || p->stage == RUN_LIVES)
 			gpus_add(ret, &p->gpus);
 }
 
-static bool take_gpus(struct runner *r, struct run_pod *p)
+static bool take_gpus(struct runner *r, struct runner_pod *p)
 {
 	struct gpu_set all = { .n = 0 }, taken;
 
@@ -23,7 +29,7 @@ static bool take_gpus(struct runner *r, struct run_pod *p)
 	return gpus_pick(&p->gpus, &all, &taken, p->wants.gpus);
 }
 
-bool admit_gpus(struct runner *r, struct run_pod *p)
+bool admit_gpus(struct runner *r, struct runner_pod *p)
 {
 	struct str body;
 	char text[GPUS_TEXT];
@@ -40,7 +46,7 @@ bool admit_gpus(struct runner *r, struct run_pod *p)
 	return false;
 }
 
-static void bind(struct runner *r, struct run_pod *p)
+static void bind(struct runner *r, struct runner_pod *p)
 {
 	struct buf b = BUF_INIT(4096);
 	char text[GPUS_TEXT];
@@ -67,12 +73,12 @@ static void bind(struct runner *r, struct run_pod *p)
 		return;
 	}
 	p->scheduled = clock_now(r->c.clock);
-	pods_set_stage(r, p, STAGE_BOUND);
+	pods_set_stage(r, p, RUN_BOUND);
 	event_say(r, p, EVENT_NORMAL, "Scheduled", STR_NONE, "Successfully assigned %s/%s to %.*s", p->ns, p->name,
 	          STR_F(r->node));
 }
 
-static void keep_verdict(struct unit *u, const struct fit_job *f)
+static void keep_verdict(struct runner_unit *u, const struct fit_job *f)
 {
 	u->verdict = f->verdict;
 	free(u->reason);
@@ -82,7 +88,7 @@ static void keep_verdict(struct unit *u, const struct fit_job *f)
 }
 
 /* Those of which nothing runs and nothing waits take no part. */
-static bool takes_part(const struct unit *u)
+static bool takes_part(const struct runner_unit *u)
 {
 	return u->admitted || u->unended;
 }
@@ -92,7 +98,7 @@ static void decide(struct runner *r)
 	fit_vec jobs = { 0 };
 	size_t i = 0;
 
-	for (struct unit *u = r->first_unit; u; u = u->next) {
+	for (struct runner_unit *u = r->first_unit; u; u = u->next) {
 		if (!takes_part(u))
 			continue;
 		*vec_push(&r->round, &jobs) = (struct fit_job){
@@ -102,12 +108,12 @@ static void decide(struct runner *r)
 		};
 	}
 	fit_jobs(&r->c.machine, jobs.v, jobs.n, &r->round);
-	for (struct unit *u = r->first_unit; u; u = u->next)
+	for (struct runner_unit *u = r->first_unit; u; u = u->next)
 		if (takes_part(u))
 			keep_verdict(u, &jobs.v[i++]);
 }
 
-static void carry_out(struct runner *r, struct run_pod *p)
+static void carry_out(struct runner *r, struct runner_pod *p)
 {
 	/* It is not of those that must start together. */
 	if (board_is(p)) {
@@ -134,7 +140,7 @@ void admit(struct runner *r)
 	r->fit_due = false;
 	units_count(r);
 	decide(r);
-	for (struct run_pod *p = r->first_pod; p; p = p->next)
-		if (p->stage == STAGE_WAITS && !p->gone && !pods_is_deleting(p))
+	for (struct runner_pod *p = r->first_pod; p; p = p->next)
+		if (p->stage == RUN_WAITS && !p->gone && !pods_is_deleting(p))
 			carry_out(r, p);
 }

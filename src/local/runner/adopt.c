@@ -1,8 +1,14 @@
-/* What runs already: the folders of before, each with its pod's object or without. */
-#include "local/runner/internal.h"
+#include "local/runner/adopt.h"
 
 #include "base/file.h"
 #include "base/log.h"
+#include "local/runner/board.h"
+#include "local/runner/events.h"
+#include "local/runner/kept.h"
+#include "local/runner/pods.h"
+#include "local/runner/process.h"
+#include "local/runner/spec.h"
+#include "local/runner/start.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,12 +16,12 @@
 #include <unistd.h>
 
 /* The network that it is in is nobody's any more. */
-static bool is_cut_off(const struct runner *r, const struct run_pod *p)
+static bool is_cut_off(const struct runner *r, const struct runner_pod *p)
 {
 	return r->c.world->kind != NET_HOST && !r->c.world->adopted && !board_on_host(p);
 }
 
-static void run_anew(struct runner *r, struct run_pod *p)
+static void run_anew(struct runner *r, struct runner_pod *p)
 {
 	struct err e = ERR_INIT;
 
@@ -24,7 +30,7 @@ static void run_anew(struct runner *r, struct run_pod *p)
 	err_release(&e);
 }
 
-static void adopt_living(struct runner *r, struct run_pod *p, pid_t pid)
+static void adopt_living(struct runner *r, struct runner_pod *p, pid_t pid)
 {
 	if (r->c.tied) {
 		start_attach(r, p, pid);
@@ -32,7 +38,7 @@ static void adopt_living(struct runner *r, struct run_pod *p, pid_t pid)
 		return;
 	}
 	if (!p->gone && is_cut_off(r, p)) {
-		event_say(r, p, EVENT_WARNING, "NetworkLost", STR_NONE, "The pod lost its network and is run anew");
+		event_say(r, p, EVENT_WARNING, "NetworkLost", STR_NONE, "The pod lost its network and is restarted");
 		run_anew(r, p);
 		return;
 	}
@@ -47,7 +53,7 @@ static void adopt_living(struct runner *r, struct run_pod *p, pid_t pid)
 	r->hosts_due = true;
 }
 
-static void adopt_one(struct runner *r, struct run_pod *p)
+static void adopt_one(struct runner *r, struct runner_pod *p)
 {
 	enum pod_found found = POD_FOUND_NOTHING;
 	struct err e = ERR_INIT;
@@ -61,7 +67,7 @@ static void adopt_one(struct runner *r, struct run_pod *p)
 		found = POD_FOUND_ALIVE;
 	switch (found) {
 	case POD_FOUND_NOTHING:
-		if (p->stage == STAGE_BOUND)
+		if (p->stage == RUN_BOUND)
 			run_anew(r, p);
 		break;
 	case POD_FOUND_ALIVE:
@@ -69,7 +75,7 @@ static void adopt_one(struct runner *r, struct run_pod *p)
 		break;
 	case POD_FOUND_DIED:
 	case POD_FOUND_ENDED:
-		if (p->stage != STAGE_BOUND && !p->gone)
+		if (p->stage != RUN_BOUND && !p->gone)
 			break;
 		p->adopted = true;
 		process_over(r, p);
@@ -78,12 +84,12 @@ static void adopt_one(struct runner *r, struct run_pod *p)
 }
 
 /* Nobody knows it: it is stopped and goes. */
-static struct run_pod *stranger(struct runner *r, struct str uid)
+static struct runner_pod *stranger(struct runner *r, struct str uid)
 {
-	struct run_pod *p = pods_add(r, uid, STR_NONE, uid);
+	struct runner_pod *p = pods_add(r, uid, STR_NONE, uid);
 
 	p->gone = true;
-	p->stage = STAGE_ENDED;
+	p->stage = RUN_ENDED;
 	return p;
 }
 
@@ -94,9 +100,9 @@ static void forget_addresses(struct runner *r)
 	size_t at = 0;
 
 	while (net_pod_next(r->c.net, &at, &uid, &ns, &name)) {
-		struct run_pod *p = map_get(&r->pods, uid);
+		struct runner_pod *p = map_get(&r->pods, uid);
 
-		if (!p || p->stage != STAGE_LIVES)
+		if (!p || p->stage != RUN_LIVES)
 			*vec_push(&r->round, &unknown) = arena_str(&r->round, uid);
 	}
 	for (size_t i = 0; i < unknown.n; i++)
@@ -116,7 +122,7 @@ bool adopt_all(struct runner *r, struct err *e)
 		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 	while ((entry = readdir(dir))) {
 		struct str uid = arena_str(&r->round, str_c(entry->d_name));
-		struct run_pod *p;
+		struct runner_pod *p;
 
 		if (entry->d_name[0] == '.')
 			continue;

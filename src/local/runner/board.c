@@ -1,7 +1,6 @@
-/* TensorBoard on this machine: it is for people, so it listens on the loopback of the machine itself, whatever network
-   the pods have, on a port of its own that its pod's annotation tells. It runs with the caller's rights and home, and
-   only if it is installed: where it is not, its pod waits and says so, and nobody else does. */
-#include "local/runner/internal.h"
+#include "local/runner/board.h"
+
+#include "local/runner/call.h"
 #include "object/labels.h"
 
 #include <arpa/inet.h>
@@ -15,12 +14,12 @@
 #define TMP_VOLUME "tensorboard-tmp"
 enum { PORTS_TRIED = 100, PATH_TEXT = 4096 };
 
-bool board_is(const struct run_pod *p)
+bool board_is(const struct runner_pod *p)
 {
 	return json_at(pod_object(p), "metadata", "annotations", ANNOTATION_BOARD, NULL) != NULL;
 }
 
-bool board_on_host(const struct run_pod *p)
+bool board_on_host(const struct runner_pod *p)
 {
 	return yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL)) || board_is(p);
 }
@@ -90,7 +89,7 @@ static int take_name(int port)
 	return -1;
 }
 
-void board_release(struct run_pod *p)
+void board_release(struct runner_pod *p)
 {
 	if (p->board_port && p->board_name >= 0)
 		close(p->board_name);
@@ -98,7 +97,7 @@ void board_release(struct run_pod *p)
 	p->board_name = -1;
 }
 
-static void choose_port(struct run_pod *p)
+static void choose_port(struct runner_pod *p)
 {
 	board_release(p);
 	for (int port = BOARD_PORT; port < BOARD_PORT + PORTS_TRIED; port++) {
@@ -114,7 +113,7 @@ static void choose_port(struct run_pod *p)
 	}
 }
 
-void board_take(struct run_pod *p)
+void board_take(struct runner_pod *p)
 {
 	struct str said = json_str(json_at(pod_object(p), "metadata", "annotations", ANNOTATION_ADDRESS, NULL));
 	struct str before = STR("http://" LOOPBACK ":"), port = STR_NONE;
@@ -130,7 +129,7 @@ void board_take(struct run_pod *p)
 	p->board_name = take_name((int)n);
 }
 
-static bool tell_address(struct runner *r, struct run_pod *p)
+static bool tell_address(struct runner *r, struct runner_pod *p)
 {
 	struct str body = arena_printf(
 		&r->round, "{\"metadata\":{\"annotations\":{\"" ANNOTATION_ADDRESS "\":\"http://" LOOPBACK ":%d/\"}}}",
@@ -175,7 +174,7 @@ static bool wait_for(struct pod_refusal *why, const struct pod_container *c, con
 	return false;
 }
 
-bool board_make(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct pod_refusal *why, struct err *e)
+bool board_make(struct runner *r, struct runner_pod *p, struct pod_spec *spec, struct pod_refusal *why, struct err *e)
 {
 	struct pod_container *c = &spec->containers.v[spec->containers.n - 1];
 

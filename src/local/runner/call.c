@@ -1,5 +1,4 @@
-/* Asking the store. */
-#include "local/runner/internal.h"
+#include "local/runner/call.h"
 
 int store_ask(struct runner *r, const struct store_request *q, struct store_answer *ret)
 {
@@ -13,7 +12,7 @@ int store_ask(struct runner *r, const struct store_request *q, struct store_answ
 	return code;
 }
 
-int store_patch_pod(struct runner *r, const struct run_pod *p, bool status, struct str body)
+int store_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body)
 {
 	return store_ask(r,
 	                 &(struct store_request){ .verb = STORE_PATCH,

@@ -1,9 +1,11 @@
-/* Events on pods. One for each pod, reason and container: what comes again counts up, also over a restart. */
-#include "local/runner/internal.h"
+#include "local/runner/events.h"
+
+#include "base/http_code.h"
+#include "local/runner/call.h"
 
 #include <stdarg.h>
 
-enum { MESSAGE_MAX = 1024, BODY_MAX = 16384, NAME_KEPT = 200, CONFLICT = 409 };
+enum { MESSAGE_MAX = 1024, BODY_MAX = 16384, NAME_KEPT = 200 };
 
 /* At most so much of it, whole characters only. */
 static struct str clip(struct str s)
@@ -17,7 +19,7 @@ static struct str clip(struct str s)
 	return str_sub(s, 0, n);
 }
 
-static void again(struct runner *r, const struct store_request *create, const char *name, struct str message)
+static void repeat_event(struct runner *r, const struct store_request *create, const char *name, struct str message)
 {
 	yyjson_doc *old = store_read(r, r->event_type, create->ns, str_c(name));
 	struct buf b = BUF_INIT(BODY_MAX);
@@ -41,8 +43,8 @@ static void again(struct runner *r, const struct store_request *create, const ch
 	buf_release(&b);
 }
 
-static void put_body(struct runner *r, struct buf *b, const struct run_pod *p, enum event_type type, const char *reason,
-                     const char *name, struct str message)
+static void put_body(struct runner *r, struct buf *b, const struct runner_pod *p, enum runner_event type,
+                     const char *reason, const char *name, struct str message)
 {
 	char now[TIME_TEXT];
 
@@ -59,7 +61,7 @@ static void put_body(struct runner *r, struct buf *b, const struct run_pod *p, e
 	buf_printf(b, "}");
 }
 
-void event_say(struct runner *r, const struct run_pod *p, enum event_type type, const char *reason, struct str sub,
+void event_say(struct runner *r, const struct runner_pod *p, enum runner_event type, const char *reason, struct str sub,
                const char *fmt, ...)
 {
 	struct store_request q = { .verb = STORE_CREATE, .type = r->event_type, .ns = str_c(p->ns) };
@@ -79,7 +81,7 @@ void event_say(struct runner *r, const struct run_pod *p, enum event_type type, 
 	snprintf(name, sizeof(name), "%.*s.%016llx", NAME_KEPT, p->name, (unsigned long long)hash);
 	put_body(r, &b, p, type, reason, name, message);
 	q.body = buf_str(&b);
-	if (store_ask(r, &q, NULL) == CONFLICT)
-		again(r, &q, name, message);
+	if (store_ask(r, &q, NULL) == HTTP_CONFLICT)
+		repeat_event(r, &q, name, message);
 	buf_release(&b);
 }

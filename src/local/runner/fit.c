@@ -1,8 +1,8 @@
 #include "local/runner/fit.h"
 
-enum part { CPU, MEMORY, GPUS, PARTS };
+enum fit_part { CPU, MEMORY, GPUS, PARTS };
 
-static int64_t part_of(const struct amount *a, enum part p)
+static int64_t part_of(const struct amount *a, enum fit_part p)
 {
 	switch (p) {
 	case CPU:
@@ -33,9 +33,9 @@ static void add(struct amount *to, const struct amount *more)
 }
 
 /* The first of which there is less than it wants; PARTS: it fits. */
-static enum part short_of(const struct amount *wants, const struct amount *used, const struct amount *machine)
+static enum fit_part short_of(const struct amount *wants, const struct amount *used, const struct amount *machine)
 {
-	for (enum part p = CPU; p < PARTS; p++) {
+	for (enum fit_part p = CPU; p < PARTS; p++) {
 		int64_t want = part_of(wants, p);
 
 		if (want > 0 && sum(want, part_of(used, p)) > part_of(machine, p))
@@ -44,7 +44,7 @@ static enum part short_of(const struct amount *wants, const struct amount *used,
 	return PARTS;
 }
 
-static struct str in_words(enum part p, int64_t n, struct arena *a)
+static struct str in_words(enum fit_part p, int64_t n, struct arena *a)
 {
 	static const struct {
 		const char *name;
@@ -67,7 +67,7 @@ static struct str in_words(enum part p, int64_t n, struct arena *a)
 	BUG("no part");
 }
 
-static struct str never(enum part p, const struct amount *wants, const struct amount *machine, struct arena *a)
+static struct str never(enum fit_part p, const struct amount *wants, const struct amount *machine, struct arena *a)
 {
 	struct str want = in_words(p, part_of(wants, p), a);
 
@@ -77,7 +77,7 @@ static struct str never(enum part p, const struct amount *wants, const struct am
 	                    STR_F(in_words(p, part_of(machine, p), a)));
 }
 
-static struct str waits(enum part p, const struct amount *wants, const struct amount *used,
+static struct str waits(enum fit_part p, const struct amount *wants, const struct amount *used,
                         const struct amount *machine, struct arena *a)
 {
 	int64_t left = part_of(machine, p) - part_of(used, p);
@@ -96,7 +96,7 @@ void fit_jobs(const struct amount *machine, struct fit_job *jobs, size_t n, stru
 			add(&used, &jobs[i].wants);
 	for (size_t i = 0; i < n; i++) {
 		struct fit_job *j = &jobs[i];
-		enum part lacks = short_of(&j->wants, &(struct amount){ 0 }, machine);
+		enum fit_part lacks = short_of(&j->wants, &(struct amount){ 0 }, machine);
 
 		j->verdict = FIT_ADMITTED;
 		j->reason = STR_NONE;

@@ -8,7 +8,7 @@ static bool has(const struct gpu_set *s, int number)
 	return false;
 }
 
-static void put(struct gpu_set *s, int number)
+static void put_gpu(struct gpu_set *s, int number)
 {
 	if (s->n < MACHINE_GPUS_MAX && !has(s, number))
 		s->v[s->n++] = number;
@@ -34,7 +34,7 @@ bool gpus_parse(struct gpu_set *ret, struct str text)
 		if (!str_int(str_trim(part), &number) || number < 0 || number > 99999 || ret->n == MACHINE_GPUS_MAX ||
 		    has(ret, (int)number))
 			return false;
-		put(ret, (int)number);
+		put_gpu(ret, (int)number);
 	}
 	return true;
 }
@@ -42,7 +42,7 @@ bool gpus_parse(struct gpu_set *ret, struct str text)
 void gpus_add(struct gpu_set *to, const struct gpu_set *more)
 {
 	for (size_t i = 0; i < more->n; i++)
-		put(to, more->v[i]);
+		put_gpu(to, more->v[i]);
 }
 
 bool gpus_pick(struct gpu_set *ret, const struct gpu_set *all, const struct gpu_set *taken, int64_t n)
@@ -51,7 +51,7 @@ bool gpus_pick(struct gpu_set *ret, const struct gpu_set *all, const struct gpu_
 
 	for (size_t i = 0; i < all->n && (int64_t)picked.n < n; i++)
 		if (!has(taken, all->v[i]))
-			put(&picked, all->v[i]);
+			put_gpu(&picked, all->v[i]);
 	if ((int64_t)picked.n < n)
 		return false;
 	*ret = picked;
@@ -63,7 +63,7 @@ struct gpu_set gpus_part(const struct gpu_set *pod, size_t at, int64_t n)
 	struct gpu_set part = { .n = 0 };
 
 	for (size_t i = at; i < pod->n && (int64_t)part.n < n; i++)
-		put(&part, pod->v[i]);
+		put_gpu(&part, pod->v[i]);
 	return part;
 }
 
@@ -76,7 +76,7 @@ struct gpu_set gpus_chosen(const struct gpu_set *given, struct str own)
 	while (str_next(&own, ',', &part)) {
 		if (!str_int(str_trim(part), &i) || i < 0 || (size_t)i >= given->n)
 			break;
-		put(&chosen, given->v[i]);
+		put_gpu(&chosen, given->v[i]);
 	}
 	return chosen;
 }

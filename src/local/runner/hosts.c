@@ -1,5 +1,12 @@
-/* Names: which pods and services there are goes to local/net, which keeps the hosts files. */
-#include "local/runner/internal.h"
+#include "local/runner/hosts.h"
+
+#include "local/runner/pods.h"
+
+struct host_service {
+	struct host_service *prev, *next;
+	char *key;            /* namespace/name */
+	yyjson_doc *selector; /* {"selector": …} */
+};
 
 static void drop_service(struct runner *r, struct host_service *s)
 {
@@ -73,7 +80,7 @@ static const struct net_alias *aliases_of(struct arena *a, yyjson_val *list, siz
 return all.v;
 }
 
-static struct net_host_pod host_of(struct runner *r, const struct run_pod *p)
+static struct net_host_pod host_of(struct runner *r, const struct runner_pod *p)
 {
 	yyjson_val *object = pod_object(p), *spec = json_get(object, "spec");
 	struct net_host_pod h = {
@@ -94,7 +101,7 @@ bool hosts_update(struct runner *r, struct err *e)
 	VEC(struct net_host_pod) pods = { 0 };
 	VEC(struct net_host_service) services = { 0 };
 
-	for (const struct run_pod *p = r->first_pod; p; p = p->next)
+	for (const struct runner_pod *p = r->first_pod; p; p = p->next)
 		if (p->has_ip)
 			*vec_push(&r->round, &pods) = host_of(r, p);
 	for (const struct host_service *s = r->first_service; s; s = s->next) {

@@ -1,6 +1,4 @@
-/* Logs of pods that are gone: of each name the last two, as long as their job exists. A pod's folder says by the link
-   `job` where its logs will go, so that they are kept also if nobody knows the pod any more. */
-#include "local/runner/internal.h"
+#include "local/runner/kept.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -38,7 +36,7 @@ static bool place_read(struct str place, struct str *ret_job)
 	       str_empty(place) && is_safe(*ret_job) && is_safe(ns) && is_safe(name);
 }
 
-struct str kept_place(struct runner *r, const struct run_pod *p)
+struct str kept_place(struct runner *r, const struct runner_pod *p)
 {
 	struct str job = json_str(json_at(pod_object(p), "metadata", "labels", LABEL_UID, NULL));
 	struct str place = arena_printf(&r->round, "%.*s/%s/%s", STR_F(job), p->ns, p->name);
@@ -145,7 +143,7 @@ static bool move(struct runner *r, const char *from, struct str place, struct er
 	        err_set(e, ERR_IO, "%s: %s", from, strerror(errno)));
 }
 
-static void keep(struct runner *r, const struct run_pod *p)
+static void keep_logs(struct runner *r, const struct runner_pod *p)
 {
 	const char *from = arena_printf(&r->round, "%s/logs", p->folder).p;
 	struct err e = ERR_INIT;
@@ -164,10 +162,10 @@ static void keep(struct runner *r, const struct run_pod *p)
 	err_release(&e);
 }
 
-bool kept_remove_pod(struct runner *r, const struct run_pod *p, struct err *e)
+bool kept_remove_pod(struct runner *r, const struct runner_pod *p, struct err *e)
 {
 	if (!r->c.tied)
-		keep(r, p);
+		keep_logs(r, p);
 	return file_remove_tree(p->folder, false, e);
 }
 

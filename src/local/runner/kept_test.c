@@ -239,13 +239,15 @@ static void killed_in_between(struct lab *l)
 	CHECK(kept_is(l, 0, "four") && kept_is(l, 1, "three") && count_in(l, place) == 2);
 }
 
+#define ELSEWHERE "where-a-hostile-pod-wants-its-logs"
+
 /* Whoever can write into a pod's folder cannot lead its logs elsewhere. */
 static void hostile_place(struct lab *l)
 {
 	/* Before and after the job's UID. */
 	static const char *const places[][2] = {
-		{ "", "/../../x" }, { "", "/default/.." }, { "", "/default/a/b" },  { "", "/default" },
-		{ "../", "/x/y" },  { "/", "/default/a" }, { "", "/default/a\tb" }, { "", "//a" },
+		{ "", "/../../" ELSEWHERE }, { "", "/default/.." }, { "", "/default/a/b" },  { "", "/default" },
+		{ "../", "/x/y" },           { "/", "/default/a" }, { "", "/default/a\tb" }, { "", "//a" },
 	};
 	const char *uid, *folder;
 
@@ -261,7 +263,7 @@ static void hostile_place(struct lab *l)
 		CHECK(lab_delete(l, "pods", "a", NULL) == 200);
 		lab_until(l, a_is_gone);
 		CHECK(count_in(l, "logs") == 0 && count_in(l, "pods") == 0);
-		CHECK(!lab_exists(l, "x") && !lab_exists(l, "../x"));
+		CHECK(!lab_exists(l, ELSEWHERE) && !lab_exists(l, "../" ELSEWHERE));
 	}
 	CHECK(!runner_kept_logs(l->folder, STR("."), STR("a"), 0, &(struct buf)BUF_INIT(4096)));
 	CHECK(!runner_kept_logs(l->folder, STR("default"), STR("../a"), 0, &(struct buf)BUF_INIT(4096)));

@@ -13,7 +13,7 @@ static const msec nvidia_patience = SECONDS(20);
 
 /* --- Files --- */
 
-static struct str text_of(struct arena *a, const char *root, const char *path)
+static struct str file_text(struct arena *a, const char *root, const char *path)
 {
 	struct str text = STR_NONE;
 
@@ -44,12 +44,12 @@ static void least(int64_t *limit, int64_t n)
 
 static void read_v2(struct arena *a, const char *root, const char *folder, struct limits *l)
 {
-	struct str max = text_of(a, root, arena_printf(a, "%s/cpu.max", folder).p), quota = word(&max);
+	struct str max = file_text(a, root, arena_printf(a, "%s/cpu.max", folder).p), quota = word(&max);
 	int64_t n, period;
 
 	if (str_int(quota, &n) && str_int(word(&max), &period) && period > 0 && n < INT64_MAX / 1000)
 		least(&l->cpu, n * 1000 / period);
-	if (str_int(text_of(a, root, arena_printf(a, "%s/memory.max", folder).p), &n))
+	if (str_int(file_text(a, root, arena_printf(a, "%s/memory.max", folder).p), &n))
 		least(&l->memory, n);
 }
 
@@ -57,10 +57,10 @@ static void read_v1(struct arena *a, const char *root, const char *folder, struc
 {
 	int64_t n, period;
 
-	if (str_int(text_of(a, root, arena_printf(a, "%s/cpu.cfs_quota_us", folder).p), &n) && n < INT64_MAX / 1000 &&
-	    str_int(text_of(a, root, arena_printf(a, "%s/cpu.cfs_period_us", folder).p), &period) && period > 0)
+	if (str_int(file_text(a, root, arena_printf(a, "%s/cpu.cfs_quota_us", folder).p), &n) && n < INT64_MAX / 1000 &&
+	    str_int(file_text(a, root, arena_printf(a, "%s/cpu.cfs_period_us", folder).p), &period) && period > 0)
 		least(&l->cpu, n * 1000 / period);
-	if (str_int(text_of(a, root, arena_printf(a, "%s/memory.limit_in_bytes", folder).p), &n))
+	if (str_int(file_text(a, root, arena_printf(a, "%s/memory.limit_in_bytes", folder).p), &n))
 		least(&l->memory, n);
 }
 
@@ -85,7 +85,7 @@ static void read_groups(struct arena *a, const char *root, const char *mount, st
 
 static struct limits group_limits(struct arena *a, const char *root)
 {
-	struct str text = text_of(a, root, "/proc/self/cgroup"), line, number, names, name;
+	struct str text = file_text(a, root, "/proc/self/cgroup"), line, number, names, name;
 	struct limits l = { INT64_MAX, INT64_MAX };
 
 	while (str_next(&text, '\n', &line)) {
@@ -120,7 +120,7 @@ static int64_t cores(void)
 
 static int64_t memory(struct arena *a, const char *root)
 {
-	struct str text = text_of(a, root, "/proc/meminfo"), line;
+	struct str text = file_text(a, root, "/proc/meminfo"), line;
 	int64_t n;
 
 	while (str_next(&text, '\n', &line)) {
@@ -157,14 +157,14 @@ static const char *find_program(struct arena *a, const char *path, const char *n
 	return NULL;
 }
 
-struct asked {
+struct machine_asked {
 	struct machine *m;
 	bool well;
 };
 
 static void on_answer(void *cookie, const struct loop_process_result *r)
 {
-	struct asked *q = cookie;
+	struct machine_asked *q = cookie;
 	struct str text = r->out, line;
 	int64_t number;
 
@@ -185,7 +185,7 @@ static bool ask_nvidia(struct machine *m, const char *program)
 {
 	const char *argv[] = { program, "--query-gpu=index", "--format=csv,noheader", NULL };
 	struct loop_process_spec spec = { .argv = argv, .timeout = nvidia_patience, .output_max = OUTPUT_MAX };
-	struct asked q = { m, false };
+	struct machine_asked q = { m, false };
 	struct loop *l = loop_new();
 	struct loop_process *p = loop_process_start(l, &spec, on_answer, &q);
 

@@ -1,12 +1,14 @@
-/* The one node: what this machine has to give. */
-#include "local/runner/internal.h"
+#include "local/runner/node.h"
+
+#include "base/http_code.h"
+#include "local/runner/call.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sys/utsname.h>
 
-enum { BODY_MAX = 16384, PODS_MAX = 1000, CREATED = 201, CONFLICT = 409 };
+enum { BODY_MAX = 16384, PODS_MAX = 1000 };
 
 void node_ip(char ret[NET_IP_TEXT])
 {
@@ -111,7 +113,7 @@ bool node_make(struct runner *r, struct err *e)
 	uname(&u);
 	put_meta(r, &b, &u);
 	code = send_it(r, STORE_CREATE, false, &b);
-	if (code == CONFLICT) {
+	if (code == HTTP_CONFLICT) {
 		put_meta(r, &b, &u);
 		code = send_it(r, STORE_PATCH, false, &b);
 	}

@@ -1,6 +1,9 @@
-/* The table of pods: what the store has, and what is left of those that it has no more. */
-#include "local/runner/internal.h"
+#include "local/runner/pods.h"
+
+#include "local/runner/board.h"
+#include "local/runner/process.h"
 #include "local/runner/requests.h"
+#include "local/runner/units.h"
 
 #include <unistd.h>
 
@@ -9,9 +12,9 @@ static char *copy(struct str s)
 	return xstrndup(str_text(s), s.n);
 }
 
-struct run_pod *pods_add(struct runner *r, struct str uid, struct str ns, struct str name)
+struct runner_pod *pods_add(struct runner *r, struct str uid, struct str ns, struct str name)
 {
-	struct run_pod *p = xcalloc(1, sizeof(*p));
+	struct runner_pod *p = xcalloc(1, sizeof(*p));
 	struct str folder = arena_printf(&r->round, "%.*s/pods/%.*s", STR_F(r->folder), STR_F(uid));
 
 	p->runner = r;
@@ -40,7 +43,7 @@ yyjson_doc *doc_of_part(const char *key, yyjson_val *part)
 	return ret;
 }
 
-void pods_slim(struct run_pod *p)
+void pods_slim(struct runner_pod *p)
 {
 	yyjson_doc *whole = p->object;
 
@@ -54,9 +57,9 @@ void pods_slim(struct run_pod *p)
 	p->n_told = 0;
 }
 
-void pods_drop(struct runner *r, struct run_pod *p)
+void pods_drop(struct runner *r, struct runner_pod *p)
 {
-	ASSERT(p->stage != STAGE_LIVES);
+	ASSERT(p->stage != RUN_LIVES);
 	process_forget(r, p);
 	board_release(p);
 	map_del(&r->pods, str_c(p->uid));
@@ -72,19 +75,19 @@ void pods_drop(struct runner *r, struct run_pod *p)
 	free(p);
 }
 
-void pods_set_stage(struct runner *r, struct run_pod *p, enum stage s)
+void pods_set_stage(struct runner *r, struct runner_pod *p, enum runner_stage s)
 {
 	if (p->stage == s)
 		return;
-	r->living += s == STAGE_LIVES;
-	r->living -= p->stage == STAGE_LIVES;
+	r->living += s == RUN_LIVES;
+	r->living -= p->stage == RUN_LIVES;
 	p->stage = s;
 	r->fit_due = true;
-	if (s == STAGE_ENDED)
+	if (s == RUN_ENDED)
 		board_release(p);
 }
 
-bool pods_is_deleting(const struct run_pod *p)
+bool pods_is_deleting(const struct runner_pod *p)
 {
 	return !str_empty(json_str(json_at(pod_object(p), "metadata", "deletionTimestamp", NULL)));
 }
@@ -96,19 +99,19 @@ static bool is_over(yyjson_val *object)
 	return str_eqc(phase, "Succeeded") || str_eqc(phase, "Failed");
 }
 
-static enum stage first_stage(const struct runner *r, yyjson_val *object)
+static enum runner_stage first_stage(const struct runner *r, yyjson_val *object)
 {
 	struct str node = json_str(json_at(object, "spec", "nodeName", NULL));
 
 	if (node.n && !str_eq(node, r->node))
-		return STAGE_FOREIGN;
+		return RUN_FOREIGN;
 	if (is_over(object))
-		return STAGE_ENDED;
-	return node.n ? STAGE_BOUND : STAGE_WAITS;
+		return RUN_ENDED;
+	return node.n ? RUN_BOUND : RUN_WAITS;
 }
 
 /* Only what we have written ourselves, when we bound it, is believed. */
-static void read_gpus(struct run_pod *p, yyjson_val *object)
+static void read_gpus(struct runner_pod *p, yyjson_val *object)
 {
 	struct str text = json_str(json_at(object, "metadata", "annotations", ANNOTATION_GPUS, NULL));
 
@@ -116,38 +119,38 @@ static void read_gpus(struct run_pod *p, yyjson_val *object)
 		p->gpus.n = 0;
 }
 
-static void take_new(struct runner *r, struct run_pod *p)
+static void take_new(struct runner *r, struct runner_pod *p)
 {
 	yyjson_val *object = pod_object(p);
 
 	pods_set_stage(r, p, first_stage(r, object));
 	r->fit_due = true;
-	if (p->stage == STAGE_FOREIGN)
+	if (p->stage == RUN_FOREIGN)
 		return;
 	p->wants = requests_of_pod(json_get(object, "spec"));
-	if (p->stage == STAGE_BOUND)
+	if (p->stage == RUN_BOUND)
 		read_gpus(p, object);
 	p->unit = units_of(r, object);
 	p->unit->pods++;
 	/* It had its place before we came, or somebody else gave it one; a TensorBoard needs none. */
-	if (p->stage == STAGE_BOUND && !board_is(p))
+	if (p->stage == RUN_BOUND && !board_is(p))
 		p->unit->admitted = true;
 }
 
 /* Somebody else may bind it, or end it. */
-static void take_change(struct runner *r, struct run_pod *p, yyjson_val *before)
+static void take_change(struct runner *r, struct runner_pod *p, yyjson_val *before)
 {
 	yyjson_val *object = pod_object(p);
-	enum stage s = first_stage(r, object);
+	enum runner_stage s = first_stage(r, object);
 
 	if (p->has_ip &&
 	    !json_eq(json_at(before, "metadata", "labels", NULL), json_at(object, "metadata", "labels", NULL)))
 		r->hosts_due = true;
-	if (p->stage == STAGE_WAITS && s != STAGE_WAITS) {
+	if (p->stage == RUN_WAITS && s != RUN_WAITS) {
 		pods_set_stage(r, p, s);
-		p->unit->admitted |= s == STAGE_BOUND && !board_is(p);
+		p->unit->admitted |= s == RUN_BOUND && !board_is(p);
 	}
-	if (p->stage == STAGE_BOUND && s == STAGE_ENDED)
+	if (p->stage == RUN_BOUND && s == RUN_ENDED)
 		pods_set_stage(r, p, s);
 }
 
@@ -155,7 +158,7 @@ void pods_take(struct runner *r, yyjson_doc *object, enum store_change change)
 {
 	yyjson_val *meta = json_get(yyjson_doc_get_root(object), "metadata");
 	struct str uid = json_str(json_get(meta, "uid"));
-	struct run_pod *p = map_get(&r->pods, uid);
+	struct runner_pod *p = map_get(&r->pods, uid);
 	yyjson_doc *before;
 
 	if (!p && change == STORE_DELETED) {

@@ -1,8 +1,10 @@
-/* News of the pods' processes: their end by pidfd, their state by one inotify for all folders. */
-#include "local/runner/internal.h"
+#include "local/runner/process.h"
 
 #include "base/file.h"
 #include "base/log.h"
+#include "local/runner/pods.h"
+#include "local/runner/start.h"
+#include "local/runner/status.h"
 
 #include <errno.h>
 #include <sys/inotify.h>
@@ -29,7 +31,8 @@ static void on_folders(void *cookie, int events)
 	while ((n = read(r->inotify, text, sizeof(text))) > 0) {
 		for (char *at = text; at < text + n;) {
 			const struct inotify_event *ev = (const void *)at;
-			struct run_pod *p = map_get(&r->by_wd, (struct str){ (const char *)&ev->wd, sizeof(ev->wd) });
+			struct runner_pod *p =
+				map_get(&r->by_wd, (struct str){ (const char *)&ev->wd, sizeof(ev->wd) });
 
 			at += sizeof(*ev) + ev->len;
 			if (p)
@@ -75,7 +78,7 @@ void process_close(struct runner *r)
 
 static void on_end(void *cookie, int events)
 {
-	struct run_pod *p = cookie;
+	struct runner_pod *p = cookie;
 
 	(void)events;
 	/* Once is enough. */
@@ -84,14 +87,14 @@ static void on_end(void *cookie, int events)
 	p->runner->c.wake(p->runner->c.cookie);
 }
 
-void start_watch_folder(struct runner *r, struct run_pod *p)
+void start_watch_folder(struct runner *r, struct runner_pod *p)
 {
 	p->wd = inotify_add_watch(r->inotify, p->folder, IN_MOVED_TO | IN_ONLYDIR);
 	if (p->wd >= 0)
 		map_put(&r->by_wd, (struct str){ (const char *)&p->wd, sizeof(p->wd) }, p);
 }
 
-void start_attach(struct runner *r, struct run_pod *p, pid_t pid)
+void start_attach(struct runner *r, struct runner_pod *p, pid_t pid)
 {
 	p->pid = pid;
 	p->exited = false;
@@ -101,10 +104,10 @@ void start_attach(struct runner *r, struct run_pod *p, pid_t pid)
 		loop_fd_set(p->ended, LOOP_READ);
 	else if (p->pidfd < 0 && errno == ESRCH)
 		p->exited = true;
-	pods_set_stage(r, p, STAGE_LIVES);
+	pods_set_stage(r, p, RUN_LIVES);
 }
 
-void process_forget(struct runner *r, struct run_pod *p)
+void process_forget(struct runner *r, struct runner_pod *p)
 {
 	if (p->wd >= 0) {
 		map_del(&r->by_wd, (struct str){ (const char *)&p->wd, sizeof(p->wd) });
@@ -121,7 +124,7 @@ void process_forget(struct runner *r, struct run_pod *p)
 }
 
 /* No zombie is left of a child; one that was adopted is somebody else's. */
-static void wait_for(struct run_pod *p)
+static void wait_for(struct runner_pod *p)
 {
 	siginfo_t info;
 
@@ -131,7 +134,7 @@ static void wait_for(struct run_pod *p)
 		waitpid(p->pid, NULL, WNOHANG);
 }
 
-static struct str last_words(struct runner *r, struct run_pod *p)
+static struct str last_words(struct runner *r, struct runner_pod *p)
 {
 	struct str text = STR_NONE, line, last = STR("nothing is known of it");
 
@@ -144,7 +147,7 @@ static struct str last_words(struct runner *r, struct run_pod *p)
 }
 
 /* It was started by the one before us, with whom it ended: before its first word no container was started. */
-static bool begin_anew(struct runner *r, struct run_pod *p)
+static bool begin_anew(struct runner *r, struct runner_pod *p)
 {
 	struct err e = ERR_INIT;
 
@@ -154,12 +157,12 @@ static bool begin_anew(struct runner *r, struct run_pod *p)
 		return false;
 	}
 	p->adopted = p->status_due = p->state_changed = false;
-	pods_set_stage(r, p, STAGE_BOUND);
+	pods_set_stage(r, p, RUN_BOUND);
 	runner_wake_at(r, r->now);
 	return true;
 }
 
-void process_over(struct runner *r, struct run_pod *p)
+void process_over(struct runner *r, struct runner_pod *p)
 {
 	enum pod_found found = POD_FOUND_NOTHING;
 	struct err e = ERR_INIT;
@@ -173,7 +176,7 @@ void process_over(struct runner *r, struct run_pod *p)
 	process_forget(r, p);
 	p->pid = 0;
 	p->exited = false;
-	pods_set_stage(r, p, STAGE_ENDED);
+	pods_set_stage(r, p, RUN_ENDED);
 	p->status_due = true;
 	if (!net_pod_remove(r->c.net, str_c(p->uid), NULL))
 		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its address cannot be given back");

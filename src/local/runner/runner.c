@@ -1,6 +1,18 @@
-#include "local/runner/internal.h"
+#include "local/runner/runner.h"
 
 #include "local/pod/cgroup.h"
+#include "local/runner/admit.h"
+#include "local/runner/adopt.h"
+#include "local/runner/hosts.h"
+#include "local/runner/kept.h"
+#include "local/runner/node.h"
+#include "local/runner/pods.h"
+#include "local/runner/process.h"
+#include "local/runner/start.h"
+#include "local/runner/status.h"
+#include "local/runner/stop.h"
+#include "local/runner/units.h"
+#include "local/runner/watch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,9 +54,9 @@ struct runner *runner_new(const struct runner_config *c, struct err *e)
 }
 
 /* No descriptor or no watch was to be had: so we ask. */
-static void ask_after(struct runner *r, struct run_pod *p)
+static void ask_after(struct runner *r, struct runner_pod *p)
 {
-	if (p->stage != STAGE_LIVES || (p->pidfd >= 0 && p->wd >= 0))
+	if (p->stage != RUN_LIVES || (p->pidfd >= 0 && p->wd >= 0))
 		return;
 	if (p->pidfd < 0 && (waitpid(p->pid, NULL, WNOHANG) == p->pid || (kill(p->pid, 0) != 0 && errno == ESRCH)))
 		p->exited = true;
@@ -52,30 +64,30 @@ static void ask_after(struct runner *r, struct run_pod *p)
 	runner_wake_at(r, r->now + SECONDS(1));
 }
 
-static bool has_work(const struct run_pod *p)
+static bool has_work(const struct runner_pod *p)
 {
 	return p->state_changed || p->status_due || p->exited ||
-	       (p->stage != STAGE_LIVES && (p->gone || (pods_is_deleting(p) && !p->delete_asked)));
+	       (p->stage != RUN_LIVES && (p->gone || (pods_is_deleting(p) && !p->delete_asked)));
 }
 
 /* One pod: what is new of it, and whether it is to end. It may be freed. */
-static void look_at(struct runner *r, struct run_pod *p)
+static void look_at(struct runner *r, struct runner_pod *p)
 {
-	if (p->stage == STAGE_LIVES && p->exited)
+	if (p->stage == RUN_LIVES && p->exited)
 		process_over(r, p);
 	if (p->state_changed || p->status_due)
 		status_write(r, p);
-	if (p->stage == STAGE_LIVES)
+	if (p->stage == RUN_LIVES)
 		stop_some(r, p);
 	else if ((p->gone || pods_is_deleting(p)) && !p->status_due)
 		stop_remove(r, p);
-	else if (p->stage == STAGE_ENDED && !p->status_due)
+	else if (p->stage == RUN_ENDED && !p->status_due)
 		pods_slim(p);
 }
 
 msec runner_step(struct runner *r)
 {
-	struct run_pod *next;
+	struct runner_pod *next;
 
 	r->stepping = true;
 	r->troubled = false;
@@ -84,7 +96,7 @@ msec runner_step(struct runner *r)
 	if (r->types_due)
 		watch_jobs(r);
 	watch_take(r);
-	for (struct run_pod *p = r->first_pod; p; p = next) {
+	for (struct runner_pod *p = r->first_pod; p; p = next) {
 		next = p->next;
 		ask_after(r, p);
 		if (!has_work(p) || loop_now(r->c.loop) < r->now + look_time)
@@ -118,8 +130,8 @@ void runner_stop(struct runner *r, int64_t grace)
 /* With us they end, whatever they do. */
 static void kill_tied(struct runner *r)
 {
-	for (struct run_pod *p = r->first_pod; p; p = p->next) {
-		if (p->stage != STAGE_LIVES)
+	for (struct runner_pod *p = r->first_pod; p; p = p->next) {
+		if (p->stage != RUN_LIVES)
 			continue;
 		kill(p->pid, SIGKILL);
 		pod_reap(p->folder, r->c.clock, NULL);
@@ -148,9 +160,9 @@ void runner_free(struct runner *r)
 		kill_tied(r);
 	watch_stop(r);
 	while (r->first_pod) {
-		struct run_pod *p = r->first_pod;
+		struct runner_pod *p = r->first_pod;
 
-		p->stage = STAGE_ENDED;
+		p->stage = RUN_ENDED;
 		pods_drop(r, p);
 	}
 	while (r->first_unit)

@@ -1,11 +1,14 @@
-/* A pod's object as what to run here: local/pod does the work, we know what this machine has to give. */
-#include "local/runner/internal.h"
+#include "local/runner/spec.h"
+
+#include "local/runner/board.h"
+#include "local/runner/call.h"
+#include "local/runner/events.h"
 #include "local/runner/requests.h"
 #include "local/runner/trees.h"
 
 struct context {
 	struct runner *r;
-	struct run_pod *p;
+	struct runner_pod *p;
 	struct spec_docs *docs;
 };
 
@@ -94,7 +97,7 @@ static void show_gpus(struct runner *r, struct pod_container *c, const struct gp
 	env_set(&r->round, c, "NVIDIA_VISIBLE_DEVICES", seen.n ? numbers : STR("void"));
 }
 
-static void give_gpus(struct runner *r, struct run_pod *p, struct pod_spec *spec)
+static void give_gpus(struct runner *r, struct runner_pod *p, struct pod_spec *spec)
 {
 	yyjson_val *all = json_get(pod_object(p), "spec");
 	yyjson_val *lists[] = { json_get(all, "containers"), json_get(all, "initContainers") };
@@ -114,12 +117,12 @@ static void give_gpus(struct runner *r, struct run_pod *p, struct pod_spec *spec
 	}
 }
 
-static bool asks(const struct run_pod *p, const char *field)
+static bool asks(const struct runner_pod *p, const char *field)
 {
 	return yyjson_is_true(json_at(pod_object(p), "spec", field, NULL));
 }
 
-bool spec_make(struct runner *r, struct run_pod *p, struct pod_spec *ret, struct spec_docs *docs,
+bool spec_make(struct runner *r, struct runner_pod *p, struct pod_spec *ret, struct spec_docs *docs,
                struct pod_refusal *why, struct err *e)
 {
 	struct context x = { r, p, docs };
@@ -149,7 +152,7 @@ bool spec_make(struct runner *r, struct run_pod *p, struct pod_spec *ret, struct
 	return !board_is(p) || board_make(r, p, ret, why, e);
 }
 
-bool spec_take_ports(struct runner *r, struct run_pod *p, struct err *e)
+bool spec_take_ports(struct runner *r, struct runner_pod *p, struct err *e)
 {
 	static const char *const fields[] = { "containerPort", "hostPort" };
 	VEC(uint16_t) ports = { 0 };

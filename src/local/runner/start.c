@@ -1,6 +1,14 @@
-/* Starting pods that are bound. A round takes some of them, so that the loop goes on: first all of their networks, then
-   the names once, then the processes. */
-#include "local/runner/internal.h"
+#include "local/runner/start.h"
+
+#include "local/runner/admit.h"
+#include "local/runner/board.h"
+#include "local/runner/events.h"
+#include "local/runner/hosts.h"
+#include "local/runner/kept.h"
+#include "local/runner/pods.h"
+#include "local/runner/process.h"
+#include "local/runner/spec.h"
+#include "local/runner/status.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -8,7 +16,7 @@
 enum { ROUND_PODS = 16 };
 static const msec round_time = 25, back_off_least = SECONDS(1), back_off_most = SECONDS(30);
 
-static void try_again(struct runner *r, struct run_pod *p)
+static void try_again(struct runner *r, struct runner_pod *p)
 {
 	msec delay = back_off_least << MIN(p->tries, 5);
 
@@ -17,7 +25,7 @@ static void try_again(struct runner *r, struct run_pod *p)
 	runner_wake_at(r, p->retry_at);
 }
 
-static void give_network_back(struct runner *r, struct run_pod *p)
+static void give_network_back(struct runner *r, struct runner_pod *p)
 {
 	if (p->netns >= 0)
 		close(p->netns);
@@ -29,7 +37,7 @@ static void give_network_back(struct runner *r, struct run_pod *p)
 }
 
 /* The machine said no: a full disk, too many processes. It may pass. */
-static void put_off(struct runner *r, struct run_pod *p, const char *reason, const char *why)
+static void put_off(struct runner *r, struct runner_pod *p, const char *reason, const char *why)
 {
 	give_network_back(r, p);
 	event_say(r, p, EVENT_WARNING, reason, STR_NONE, "%s", why);
@@ -37,7 +45,7 @@ static void put_off(struct runner *r, struct run_pod *p, const char *reason, con
 	try_again(r, p);
 }
 
-static void refuse(struct runner *r, struct run_pod *p, const struct pod_refusal *why, const char *message)
+static void refuse(struct runner *r, struct runner_pod *p, const struct pod_refusal *why, const char *message)
 {
 	give_network_back(r, p);
 	event_say(r, p, EVENT_WARNING, "Failed", why->container, "Error: %s", message);
@@ -50,7 +58,7 @@ static void refuse(struct runner *r, struct run_pod *p, const struct pod_refusal
 	try_again(r, p);
 }
 
-static bool make_network(struct runner *r, struct run_pod *p)
+static bool make_network(struct runner *r, struct runner_pod *p)
 {
 	struct net_pod n = { .ns = -1 };
 	struct err e = ERR_INIT;
@@ -87,7 +95,7 @@ static bool make_network(struct runner *r, struct run_pod *p)
 	return true;
 }
 
-static bool put_link(struct runner *r, struct run_pod *p, const char *name, struct str to, struct err *e)
+static bool put_link(struct runner *r, struct runner_pod *p, const char *name, struct str to, struct err *e)
 {
 	const char *path = arena_printf(&r->round, "%s/%s", p->folder, name).p;
 
@@ -95,7 +103,7 @@ static bool put_link(struct runner *r, struct run_pod *p, const char *name, stru
 	return symlink(to.p, path) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-static bool prepare(struct runner *r, struct run_pod *p, struct pod_spec *spec, struct err *e)
+static bool prepare_spec(struct runner *r, struct runner_pod *p, struct pod_spec *spec, struct err *e)
 {
 	struct str place;
 
@@ -110,7 +118,7 @@ static bool prepare(struct runner *r, struct run_pod *p, struct pod_spec *spec, 
 	       put_link(r, p, "resolv.conf", r->resolv, e);
 }
 
-static void say_images(struct runner *r, struct run_pod *p, const struct pod_spec *spec)
+static void say_images(struct runner *r, struct runner_pod *p, const struct pod_spec *spec)
 {
 	for (size_t i = 0; i < spec->containers.n; i++) {
 		const struct pod_container *c = &spec->containers.v[i];
@@ -125,7 +133,7 @@ static void say_images(struct runner *r, struct run_pod *p, const struct pod_spe
 	}
 }
 
-static void start(struct runner *r, struct run_pod *p)
+static void start_pod(struct runner *r, struct runner_pod *p)
 {
 	struct pod_start_options o = { .exe = r->c.exe, .tied = r->c.tied };
 	struct pod_refusal why = { .reason = NULL };
@@ -136,7 +144,7 @@ static void start(struct runner *r, struct run_pod *p)
 
 	if (!spec_make(r, p, &spec, &docs, &why, &e)) {
 		refuse(r, p, &why, err_msg(&e));
-	} else if (!prepare(r, p, &spec, &e)) {
+	} else if (!prepare_spec(r, p, &spec, &e)) {
 		put_off(r, p, "FailedCreatePodSandBox", err_msg(&e));
 	} else {
 		/* Before the start: its first word is heard. */
@@ -155,9 +163,9 @@ static void start(struct runner *r, struct run_pod *p)
 	err_release(&e);
 }
 
-static bool is_due(struct runner *r, struct run_pod *p)
+static bool is_due(struct runner *r, struct runner_pod *p)
 {
-	if (p->stage != STAGE_BOUND || p->gone || pods_is_deleting(p))
+	if (p->stage != RUN_BOUND || p->gone || pods_is_deleting(p))
 		return false;
 	if (p->lacks && r->config_due)
 		return true;
@@ -170,7 +178,7 @@ static bool is_due(struct runner *r, struct run_pod *p)
 void start_some(struct runner *r)
 {
 	msec end = loop_now(r->c.loop) + round_time;
-	struct run_pod *chosen[ROUND_PODS], *p;
+	struct runner_pod *chosen[ROUND_PODS], *p;
 	struct err e = ERR_INIT;
 	size_t n = 0;
 
@@ -190,6 +198,6 @@ void start_some(struct runner *r)
 		runner_trouble(r);
 	}
 	for (size_t i = 0; i < n; i++)
-		start(r, chosen[i]);
+		start_pod(r, chosen[i]);
 	err_release(&e);
 }

@@ -1,9 +1,17 @@
-/* What becomes of the pods, as their status in the store. Written only where it differs. */
-#include "local/runner/internal.h"
+#include "local/runner/status.h"
 
 #include "base/log.h"
+#include "local/runner/call.h"
+#include "local/runner/events.h"
+#include "local/runner/pods.h"
 
 #include <unistd.h>
+
+/* What was told of a container already. */
+struct told {
+	bool running, backing_off;
+	int64_t restarts, problems;
+};
 
 enum { STATUS_MAX = 1 << 20, CONTAINERS_MAX = 256 };
 
@@ -34,7 +42,7 @@ static void keep_conditions(yyjson_mut_doc *doc, yyjson_mut_val *status, yyjson_
 }
 
 /* STATUS becomes the pod's. False: the store did not take it. */
-static bool put(struct runner *r, struct run_pod *p, yyjson_mut_doc *doc, yyjson_mut_val *status)
+static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *doc, yyjson_mut_val *status)
 {
 	yyjson_val *before = json_get(pod_object(p), "status");
 	CLEANUP(buf_release) struct buf body = BUF_INIT(STATUS_MAX);
@@ -60,7 +68,7 @@ static bool put(struct runner *r, struct run_pod *p, yyjson_mut_doc *doc, yyjson
 	return false;
 }
 
-static msec scheduled_of(const struct run_pod *p)
+static msec scheduled_of(const struct runner_pod *p)
 {
 	yyjson_val *c;
 	size_t i, max;
@@ -77,13 +85,13 @@ static msec scheduled_of(const struct run_pod *p)
 
 /* --- Telling --- */
 
-static void tell_container(struct runner *r, struct run_pod *p, const struct pod_container_state *c, struct told *t)
+static void tell_container(struct runner *r, struct runner_pod *p, const struct pod_container_state *c, struct told *t)
 {
-	bool running = c->now.run == POD_RUNNING, ran = running || c->now.run == POD_TERMINATED;
+	bool running = c->now.run == POD_RUN_RUNNING, ran = running || c->now.run == POD_RUN_TERMINATED;
 	bool backing_off = str_eqc(c->now.reason, "CrashLoopBackOff");
 	bool began = str_eqc(c->now.reason, "StartError") || str_eqc(c->now.reason, "CreateContainerError");
 
-	if (ran && c->now.run == POD_TERMINATED && began && !t->running)
+	if (ran && c->now.run == POD_RUN_TERMINATED && began && !t->running)
 		event_say(r, p, EVENT_WARNING, "Failed", c->name, "Error: %.*s", STR_F(c->now.message));
 	else if (ran && (!t->running || c->restarts > t->restarts))
 		event_say(r, p, EVENT_NORMAL, "Started", c->name, "Started container %.*s", STR_F(c->name));
@@ -96,7 +104,7 @@ static void tell_container(struct runner *r, struct run_pod *p, const struct pod
 }
 
 /* After a restart of ours nothing is told that was told before. */
-static void tell(struct runner *r, struct run_pod *p, const struct pod_state *s)
+static void tell_changes(struct runner *r, struct runner_pod *p, const struct pod_state *s)
 {
 	size_t n = MIN(s->containers.n, (size_t)CONTAINERS_MAX);
 	bool first = !p->told && p->adopted;
@@ -110,8 +118,8 @@ static void tell(struct runner *r, struct run_pod *p, const struct pod_state *s)
 
 		if (first)
 			p->told[i] =
-				(struct told){ c->now.run != POD_WAITING, str_eqc(c->now.reason, "CrashLoopBackOff"),
-				               c->restarts, c->problems };
+				(struct told){ c->now.run != POD_RUN_WAITING,
+				               str_eqc(c->now.reason, "CrashLoopBackOff"), c->restarts, c->problems };
 		else
 			tell_container(r, p, c, &p->told[i]);
 	}
@@ -122,7 +130,7 @@ static void tell(struct runner *r, struct run_pod *p, const struct pod_state *s)
 		event_say(r, p, EVENT_WARNING, arena_str(&r->round, s->reason).p, STR_NONE, "%.*s", STR_F(s->message));
 }
 
-void status_write(struct runner *r, struct run_pod *p)
+void status_write(struct runner *r, struct runner_pod *p)
 {
 	struct pod_status_options o = { .host_ip = str_c(r->host_ip), .scheduled = scheduled_of(p) };
 	yyjson_mut_doc *doc;
@@ -151,13 +159,13 @@ void status_write(struct runner *r, struct run_pod *p)
 		close(p->netns);
 	p->netns = -1;
 	/* Whoever reads that it has ended may rely on it: the process must be gone first, and it will be soon. */
-	if (state.life == POD_ENDED && p->stage == STAGE_LIVES)
+	if (state.life == POD_ENDED && p->stage == RUN_LIVES)
 		return;
 	if (!p->gone && p->object) {
-		tell(r, p, &state);
+		tell_changes(r, p, &state);
 		o.pod_ip = spec.pod_ip;
 		doc = yyjson_mut_doc_new(NULL);
-		p->status_due = !put(r, p, doc, pod_status(doc, &spec, &state, &o));
+		p->status_due = !put_status(r, p, doc, pod_status(doc, &spec, &state, &o));
 		yyjson_mut_doc_free(doc);
 	} else {
 		p->status_due = false;
@@ -174,7 +182,7 @@ static void add_str(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, s
 	yyjson_mut_obj_add_val(doc, obj, key, json_mut_str(doc, s));
 }
 
-static yyjson_mut_val *status_of(yyjson_mut_doc *doc, const struct run_pod *p, const char *phase)
+static yyjson_mut_val *status_of(yyjson_mut_doc *doc, const struct runner_pod *p, const char *phase)
 {
 	yyjson_val *before = json_get(pod_object(p), "status");
 	yyjson_mut_val *s = before ? yyjson_val_mut_copy(doc, before) : yyjson_mut_obj(doc);
@@ -199,7 +207,7 @@ static void scheduled(yyjson_mut_doc *doc, yyjson_mut_val *status, bool is, msec
 	add_str(doc, c, "message", message);
 }
 
-void status_fail(struct runner *r, struct run_pod *p, const char *reason, struct str message)
+void status_fail(struct runner *r, struct runner_pod *p, const char *reason, struct str message)
 {
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *s = status_of(doc, p, "Failed");
@@ -209,9 +217,9 @@ void status_fail(struct runner *r, struct run_pod *p, const char *reason, struct
 	yyjson_mut_obj_put(s, yyjson_mut_str(doc, "reason"), yyjson_mut_str(doc, reason));
 	yyjson_mut_obj_put(s, yyjson_mut_str(doc, "message"), json_mut_str(doc, message));
 	/* If it cannot be written now it is decided anew. */
-	if (p->gone || put(r, p, doc, s)) {
+	if (p->gone || put_status(r, p, doc, s)) {
 		event_say(r, p, EVENT_WARNING, reason, STR_NONE, "%.*s", STR_F(message));
-		pods_set_stage(r, p, STAGE_ENDED);
+		pods_set_stage(r, p, RUN_ENDED);
 		p->status_due = false;
 	} else {
 		r->fit_due = true;
@@ -219,7 +227,7 @@ void status_fail(struct runner *r, struct run_pod *p, const char *reason, struct
 	yyjson_mut_doc_free(doc);
 }
 
-void status_unschedulable(struct runner *r, struct run_pod *p, struct str message)
+void status_unschedulable(struct runner *r, struct runner_pod *p, struct str message)
 {
 	uint64_t hash = str_hash(message) | 1;
 	yyjson_val *c, *before = NULL;
@@ -242,7 +250,7 @@ void status_unschedulable(struct runner *r, struct run_pod *p, struct str messag
 	doc = yyjson_mut_doc_new(NULL);
 	s = status_of(doc, p, "Pending");
 	scheduled(doc, s, false, since, message);
-	if (put(r, p, doc, s))
+	if (put_status(r, p, doc, s))
 		event_say(r, p, EVENT_WARNING, "FailedScheduling", STR_NONE, "%.*s", STR_F(message));
 	else
 		p->waits = 0, r->fit_due = true;
@@ -278,7 +286,8 @@ static void waiting(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *key
 		yyjson_mut_obj_put(status, yyjson_mut_str(doc, key), list);
 }
 
-void status_waiting(struct runner *r, struct run_pod *p, struct str container, const char *reason, struct str message)
+void status_waiting(struct runner *r, struct runner_pod *p, struct str container, const char *reason,
+                    struct str message)
 {
 	yyjson_val *spec = json_get(pod_object(p), "spec");
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -288,6 +297,6 @@ void status_waiting(struct runner *r, struct run_pod *p, struct str container, c
 	scheduled(doc, s, true, since ? since : clock_now(r->c.clock), STR_NONE);
 	waiting(doc, s, "initContainerStatuses", json_get(spec, "initContainers"), container, reason, message);
 	waiting(doc, s, "containerStatuses", json_get(spec, "containers"), container, reason, message);
-	put(r, p, doc, s);
+	put_status(r, p, doc, s);
 	yyjson_mut_doc_free(doc);
 }

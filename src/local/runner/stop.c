@@ -1,7 +1,12 @@
-/* Ending pods: deleted, gone, or all of them. First the processes, then what is left, then the object. */
-#include "local/runner/internal.h"
+#include "local/runner/stop.h"
 
 #include "base/log.h"
+#include "local/runner/call.h"
+#include "local/runner/events.h"
+#include "local/runner/kept.h"
+#include "local/runner/pods.h"
+#include "local/runner/process.h"
+#include "object/delete_options.h"
 
 #include <signal.h>
 
@@ -9,7 +14,7 @@
 static const msec patience = SECONDS(20);
 enum { POD_GRACE = 30 };
 
-static int64_t own_grace(const struct run_pod *p)
+static int64_t own_grace(const struct runner_pod *p)
 {
 	int64_t seconds = POD_GRACE;
 
@@ -18,7 +23,7 @@ static int64_t own_grace(const struct run_pod *p)
 }
 
 /* How many milliseconds it may still take; -1: nobody wants its end. */
-static int64_t time_left(const struct runner *r, const struct run_pod *p, msec now)
+static int64_t time_left(const struct runner *r, const struct runner_pod *p, msec now)
 {
 	yyjson_val *meta = json_get(pod_object(p), "metadata");
 	int64_t left = -1, seconds = -1;
@@ -41,12 +46,12 @@ static int64_t time_left(const struct runner *r, const struct run_pod *p, msec n
 }
 
 /* A pod that ends with us for no reason of its own; those of one job that is over end for good. */
-static bool is_shutdown(const struct runner *r, const struct run_pod *p)
+static bool is_shutdown(const struct runner *r, const struct runner_pod *p)
 {
 	return r->stopping && !r->c.tied && !p->gone && !pods_is_deleting(p);
 }
 
-static void ask(struct runner *r, struct run_pod *p, int64_t left)
+static void ask_to_stop(struct runner *r, struct runner_pod *p, int64_t left)
 {
 	struct err e = ERR_INIT;
 	bool well;
@@ -67,14 +72,14 @@ static void ask(struct runner *r, struct run_pod *p, int64_t left)
 
 /* Who wants its end, and when: the same request is not looked at twice, or a clock that is set forward would cut the
    time short. */
-static uint64_t request_of(const struct runner *r, const struct run_pod *p)
+static uint64_t request_of(const struct runner *r, const struct runner_pod *p)
 {
 	struct str at = json_str(json_at(pod_object(p), "metadata", "deletionTimestamp", NULL));
 
 	return str_hash(at) ^ (uint64_t)p->gone << 1 ^ (r->stopping ? (uint64_t)(r->stop_grace + 2) << 2 : 0);
 }
 
-void stop_some(struct runner *r, struct run_pod *p)
+void stop_some(struct runner *r, struct runner_pod *p)
 {
 	uint64_t request = request_of(r, p);
 	msec now = r->now;
@@ -86,7 +91,7 @@ void stop_some(struct runner *r, struct run_pod *p)
 	p->request = request;
 	/* A word that only repeats the last one is not said. */
 	if (!p->stop_asked || now + left + 500 < p->kill_at) {
-		ask(r, p, left);
+		ask_to_stop(r, p, left);
 		p->kill_at = now + left;
 	}
 	if (!p->forced && now >= p->kill_at + patience) {
@@ -101,25 +106,27 @@ void stop_some(struct runner *r, struct run_pod *p)
 		runner_wake_at(r, p->kill_at + patience);
 }
 
-static void delete_object(struct runner *r, struct run_pod *p)
+static void delete_object(struct runner *r, struct runner_pod *p)
 {
-	struct str options =
-		arena_printf(&r->round, "{\"gracePeriodSeconds\":0,\"preconditions\":{\"uid\":\"%s\"}}", p->uid);
-	int code = store_ask(r,
-	                     &(struct store_request){ .verb = STORE_DELETE,
-	                                              .type = r->pod_type,
-	                                              .ns = str_c(p->ns),
-	                                              .name = str_c(p->name),
-	                                              .body = options },
-	                     NULL);
+	struct buf options = BUF_INIT(DELETE_OPTIONS_MAX);
+	int code;
 
+	delete_options_put(&options, &(struct delete_options){ 0, str_c(p->uid), STR_NONE });
+	code = store_ask(r,
+	                 &(struct store_request){ .verb = STORE_DELETE,
+	                                          .type = r->pod_type,
+	                                          .ns = str_c(p->ns),
+	                                          .name = str_c(p->name),
+	                                          .body = buf_str(&options) },
+	                 NULL);
+	buf_release(&options);
 	/* With finalizers it stays: that is not ours any more. */
 	p->delete_asked = code < 500;
 	if (!p->delete_asked)
 		runner_trouble(r);
 }
 
-void stop_remove(struct runner *r, struct run_pod *p)
+void stop_remove(struct runner *r, struct runner_pod *p)
 {
 	struct err e = ERR_INIT;
 
@@ -133,11 +140,11 @@ void stop_remove(struct runner *r, struct run_pod *p)
 		if (!r->c.keep_folders && !kept_remove_pod(r, p, &e))
 			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder stays: %s", err_msg(&e));
 		err_release(&e);
-		if (p->stage != STAGE_FOREIGN)
-			pods_set_stage(r, p, STAGE_ENDED);
+		if (p->stage != RUN_FOREIGN)
+			pods_set_stage(r, p, RUN_ENDED);
 	}
 	if (p->gone)
 		pods_drop(r, p);
-	else if (!p->delete_asked && p->stage != STAGE_FOREIGN)
+	else if (!p->delete_asked && p->stage != RUN_FOREIGN)
 		delete_object(r, p);
 }

@@ -1,5 +1,7 @@
-/* What is admitted as a whole: jobs, read through their kinds, and pods that have none. */
-#include "local/runner/internal.h"
+#include "local/runner/units.h"
+
+#include "local/runner/board.h"
+#include "local/runner/call.h"
 #include "local/runner/requests.h"
 
 static char *copy(struct str s)
@@ -8,9 +10,9 @@ static char *copy(struct str s)
 }
 
 /* By creation; of one second: as they came. */
-static void link_unit(struct runner *r, struct unit *u)
+static void link_unit(struct runner *r, struct runner_unit *u)
 {
-	struct unit *after = r->last_unit;
+	struct runner_unit *after = r->last_unit;
 
 	while (after && after->created > u->created)
 		after = after->prev;
@@ -20,7 +22,7 @@ static void link_unit(struct runner *r, struct unit *u)
 	*(u->next ? &u->next->prev : &r->last_unit) = u;
 }
 
-void units_free(struct runner *r, struct unit *u)
+void units_free(struct runner *r, struct runner_unit *u)
 {
 	map_del(&r->units, str_c(u->uid));
 	*(u->prev ? &u->prev->next : &r->first_unit) = u->next;
@@ -54,9 +56,9 @@ static msec created_of(yyjson_val *object)
 	return t;
 }
 
-static struct unit *make(struct runner *r, struct str uid, struct str ns, struct str name, yyjson_val *dated)
+static struct runner_unit *make(struct runner *r, struct str uid, struct str ns, struct str name, yyjson_val *dated)
 {
-	struct unit *u = xcalloc(1, sizeof(*u));
+	struct runner_unit *u = xcalloc(1, sizeof(*u));
 
 	u->uid = copy(uid);
 	u->ns = copy(ns);
@@ -81,11 +83,11 @@ static yyjson_doc *read_owner(struct runner *r, const struct kind *k, struct str
 	return doc;
 }
 
-struct unit *units_of(struct runner *r, yyjson_val *pod)
+struct runner_unit *units_of(struct runner *r, yyjson_val *pod)
 {
 	yyjson_val *owner = controller_of(pod), *meta = json_get(pod, "metadata");
 	struct str uid = json_str(json_get(owner ? owner : meta, "uid")), ns = json_str(json_get(meta, "namespace"));
-	struct unit *u = map_get(&r->units, uid);
+	struct runner_unit *u = map_get(&r->units, uid);
 	const struct kind *k;
 	yyjson_doc *job;
 
@@ -101,13 +103,13 @@ struct unit *units_of(struct runner *r, yyjson_val *pod)
 	return u;
 }
 
-static enum phase phase_of(const struct unit *u)
+static enum phase phase_of(const struct runner_unit *u)
 {
 	return phase_parse(json_str(json_at(yyjson_doc_get_root(u->job), "status", "dlOperator", "phase", NULL)));
 }
 
 /* Nothing more of it is to run, as far as the operator knows now. */
-static bool is_idle(const struct unit *u)
+static bool is_idle(const struct runner_unit *u)
 {
 	enum phase p = phase_of(u);
 
@@ -117,7 +119,7 @@ static bool is_idle(const struct unit *u)
 void units_take_job(struct runner *r, yyjson_doc *job, enum store_change change)
 {
 	yyjson_val *root = yyjson_doc_get_root(job), *meta = json_get(root, "metadata");
-	struct unit *u = map_get(&r->units, json_str(json_get(meta, "uid")));
+	struct runner_unit *u = map_get(&r->units, json_str(json_get(meta, "uid")));
 	enum phase phase = phase_parse(json_str(json_at(root, "status", "dlOperator", "phase", NULL)));
 
 	/* Between two of its generations there may be no pod that tells. */
@@ -141,7 +143,7 @@ void units_take_job(struct runner *r, yyjson_doc *job, enum store_change change)
 }
 
 /* Reading a job runs its kind's code: only when its spec is another. */
-static void read_job(struct runner *r, struct unit *u)
+static void read_job(struct runner *r, struct runner_unit *u)
 {
 	yyjson_val *root = yyjson_doc_get_root(u->job);
 	int64_t generation = 0;
@@ -170,23 +172,23 @@ static void read_job(struct runner *r, struct unit *u)
 
 void units_count(struct runner *r)
 {
-	struct unit *next;
+	struct runner_unit *next;
 
-	for (struct unit *u = r->first_unit; u; u = u->next) {
+	for (struct runner_unit *u = r->first_unit; u; u = u->next) {
 		u->pods = u->unended = 0;
 		u->pods_want = (struct amount){ 0 };
 	}
-	for (struct run_pod *p = r->first_pod; p; p = p->next) {
+	for (struct runner_pod *p = r->first_pod; p; p = p->next) {
 		if (!p->unit)
 			continue;
 		p->unit->pods++;
-		if (p->stage == STAGE_ENDED || p->stage == STAGE_FOREIGN || (p->gone && p->stage != STAGE_LIVES))
+		if (p->stage == RUN_ENDED || p->stage == RUN_FOREIGN || (p->gone && p->stage != RUN_LIVES))
 			continue;
 		/* TensorBoard outlives the job, and holds no place for it. */
 		p->unit->unended += !board_is(p);
 		amount_add(&p->unit->pods_want, p->wants);
 	}
-	for (struct unit *u = r->first_unit; u; u = next) {
+	for (struct runner_unit *u = r->first_unit; u; u = next) {
 		next = u->next;
 		if (u->stale)
 			read_job(r, u);
@@ -197,7 +199,7 @@ void units_count(struct runner *r)
 	}
 }
 
-struct amount units_want(const struct unit *u)
+struct amount units_want(const struct runner_unit *u)
 {
 	return is_idle(u) || !u->job_counts ? u->pods_want : amount_max(u->job_wants, u->pods_want);
 }

@@ -1,7 +1,17 @@
-/* What the store says. Inside its calls only a copy is taken; the rest happens in the step. */
-#include "local/runner/internal.h"
+#include "local/runner/watch.h"
 
 #include "base/log.h"
+#include "local/runner/hosts.h"
+#include "local/runner/kept.h"
+#include "local/runner/pods.h"
+#include "local/runner/units.h"
+
+struct news {
+	enum news_of of;
+	enum store_change change;
+	char *text;
+	size_t n;
+};
 
 static void wake(struct runner *r)
 {
@@ -11,7 +21,7 @@ static void wake(struct runner *r)
 
 static void on_event(void *cookie, const struct store_event *ev)
 {
-	struct watch *w = cookie;
+	struct runner_watch *w = cookie;
 	struct runner *r = w->r;
 	struct news *n;
 
@@ -32,9 +42,10 @@ static void on_event(void *cookie, const struct store_event *ev)
 	*n = (struct news){ w->of, ev->change, xstrndup(ev->object.p, ev->object.n), ev->object.n };
 }
 
-static bool start(struct runner *r, struct watch *w, enum news_of of, const struct store_type *t, struct err *e)
+static bool start_watch(struct runner *r, struct runner_watch *w, enum news_of of, const struct store_type *t,
+                        struct err *e)
 {
-	*w = (struct watch){ .r = r, .of = of };
+	*w = (struct runner_watch){ .r = r, .of = of };
 	w->watch = store_watch_new(r->c.store,
 	                           &(struct store_watch_config){ .type = t, .event = on_event, .cookie = w }, e);
 	return w->watch;
@@ -57,7 +68,7 @@ bool watch_start(struct runner *r, struct err *e)
 		const struct store_type *t = store_type(r->c.store, all[i].group, STR("v1"), all[i].plural);
 
 		ASSERT(t);
-		if (!start(r, &r->watches[i], all[i].of, t, e))
+		if (!start_watch(r, &r->watches[i], all[i].of, t, e))
 			return false;
 	}
 	r->job_watches = xcalloc(MAX(kinds_count(r->c.kinds), (size_t)1), sizeof(*r->job_watches));
@@ -73,7 +84,7 @@ void watch_jobs(struct runner *r)
 		const struct kind *k = kinds_at(r->c.kinds, i);
 		const struct store_type *t = store_type(r->c.store, k->group, k->version, k->plural);
 
-		if (t && !r->job_watches[i].watch && !start(r, &r->job_watches[i], NEWS_JOB, t, &e)) {
+		if (t && !r->job_watches[i].watch && !start_watch(r, &r->job_watches[i], NEWS_JOB, t, &e)) {
 			log_warn(FIELDS(F_STR("kind", k->id)), "its jobs cannot be watched: %s", err_msg(&e));
 			err_release(&e);
 		}

@@ -1,5 +1,6 @@
-/* Answers: objects, and metav1.Status in Kubernetes' words. */
-#include "local/store/internal.h"
+#include "local/store/answer.h"
+
+#include "local/store/meta.h"
 
 #include <stdarg.h>
 
@@ -33,7 +34,7 @@ static void put_details(struct buf *b, const struct call *c, const struct detail
 	buf_putc(b, '}');
 }
 
-static bool status(struct call *c, enum code code, const char *reason, struct str message, const struct details *d)
+static bool status(struct call *c, enum http_code code, const char *reason, struct str message, const struct details *d)
 {
 	struct buf *b = &c->ret->body;
 
@@ -42,7 +43,7 @@ static bool status(struct call *c, enum code code, const char *reason, struct st
 	buf_release(b);
 	*b = (struct buf)BUF_INIT(ANSWER_MAX);
 	buf_printf(b, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"%s\"",
-	           code < BAD_REQUEST ? "Success" : "Failure");
+	           code < HTTP_BAD_REQUEST ? "Success" : "Failure");
 	if (message.n) {
 		buf_put(b, STR(",\"message\":"));
 		buf_json_str(b, message);
@@ -51,10 +52,10 @@ static bool status(struct call *c, enum code code, const char *reason, struct st
 		buf_printf(b, ",\"reason\":\"%s\"", reason);
 	if (d)
 		put_details(b, c, d);
-	if (code >= BAD_REQUEST)
+	if (code >= HTTP_BAD_REQUEST)
 		buf_printf(b, ",\"code\":%d", (int)code);
 	buf_putc(b, '}');
-	return code < BAD_REQUEST;
+	return code < HTTP_BAD_REQUEST;
 }
 
 __attribute__((format(printf, 2, 0))) static struct str format(struct arena *a, const char *fmt, va_list ap)
@@ -82,7 +83,7 @@ static struct str clip(struct str s)
 	return str_sub(s, 0, n);
 }
 
-bool refuse(struct call *c, enum code code, const char *reason, const char *fmt, ...)
+bool answer_refusal(struct call *c, enum http_code code, const char *reason, const char *fmt, ...)
 {
 	struct str message;
 	va_list ap;
@@ -97,7 +98,7 @@ bool refuse_not_found(struct call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
-	return status(c, NOT_FOUND, "NotFound",
+	return status(c, HTTP_NOT_FOUND, "NotFound",
 	              arena_printf(&c->s->arena, "%.*s \"%.*s\" not found", STR_F(c->type->resource), STR_F(d.name)),
 	              &d);
 }
@@ -107,7 +108,7 @@ bool refuse_exists(struct call *c, struct str name)
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
 	return status(
-		c, CONFLICT, "AlreadyExists",
+		c, HTTP_CONFLICT, "AlreadyExists",
 		arena_printf(&c->s->arena, "%.*s \"%.*s\" already exists", STR_F(c->type->resource), STR_F(d.name)),
 		&d);
 }
@@ -121,7 +122,7 @@ bool refuse_conflict(struct call *c, struct str name, const char *fmt, ...)
 	va_start(ap, fmt);
 	why = format(&c->s->arena, fmt, ap);
 	va_end(ap);
-	return status(c, CONFLICT, "Conflict",
+	return status(c, HTTP_CONFLICT, "Conflict",
 	              arena_printf(&c->s->arena, "Operation cannot be fulfilled on %.*s \"%.*s\": %.*s",
 	                           STR_F(c->type->resource), STR_F(d.name), STR_F(why)),
 	              &d);
@@ -142,7 +143,7 @@ bool refuse_invalid(struct call *c, struct str name, const char *field, const ch
 	va_start(ap, fmt);
 	d.field_message = clip(format(&c->s->arena, fmt, ap));
 	va_end(ap);
-	return status(c, INVALID, "Invalid",
+	return status(c, HTTP_INVALID, "Invalid",
 	              arena_printf(&c->s->arena, "%.*s \"%.*s\" is invalid: %s: %.*s", STR_F(kind_and_group(c)),
 	                           STR_F(d.name), field, STR_F(d.field_message)),
 	              &d);
@@ -159,10 +160,11 @@ bool refuse_decoding(struct call *c, const char *fmt, ...)
 	va_end(ap);
 	/* What a patch makes of an object is no body that somebody wrote. */
 	if (c->r->verb == STORE_PATCH)
-		return refuse(c, INVALID, "Invalid", "%.*s is invalid: patch: %.*s", STR_F(kind_and_group(c)),
-		              STR_F(why));
-	return refuse(c, BAD_REQUEST, "BadRequest", "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s",
-	              STR_F(t->kind), STR_F(t->version), STR_F(t->kind), STR_F(why));
+		return answer_refusal(c, HTTP_INVALID, "Invalid", "%.*s is invalid: patch: %.*s",
+		                      STR_F(kind_and_group(c)), STR_F(why));
+	return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest",
+	                      "%.*s in version \"%.*s\" cannot be handled as a %.*s: %.*s", STR_F(t->kind),
+	                      STR_F(t->version), STR_F(t->kind), STR_F(why));
 }
 
 struct str api_version(const struct type *t, struct arena *a)
@@ -190,7 +192,7 @@ struct str in_version(struct store *s, const struct type *t, struct str text)
 	return text;
 }
 
-bool answer_object(struct call *c, enum code code, struct str text, uint64_t rv)
+bool answer_object(struct call *c, enum http_code code, struct str text, uint64_t rv)
 {
 	c->ret->code = (int)code;
 	c->ret->rv = rv;
@@ -199,9 +201,9 @@ bool answer_object(struct call *c, enum code code, struct str text, uint64_t rv)
 	return true;
 }
 
-bool answer_deleted(struct call *c, const struct row *row)
+bool answer_deleted(struct call *c, const struct db_row *row)
 {
 	struct details d = { .name = row->name, .kind = c->type->pub.plural, .uid = row->uid };
 
-	return status(c, OK, NULL, STR_NONE, &d);
+	return status(c, HTTP_OK, NULL, STR_NONE, &d);
 }

@@ -1,5 +1,7 @@
-/* What every object must be, whatever its type: the right kind, and a metadata of the right types. */
-#include "local/store/internal.h"
+#include "local/store/check.h"
+
+#include "local/store/answer.h"
+#include "local/store/meta.h"
 
 enum { ANNOTATIONS_MAX = 256 << 10 };
 
@@ -188,17 +190,18 @@ static bool check_kind(struct call *c, yyjson_val *root)
 	yyjson_val *version = json_get(root, "apiVersion"), *kind = json_get(root, "kind");
 
 	if (version && !str_eq(json_str(version), want))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the API version in the data (%.*s) does not match the expected API version (%.*s)",
-		              STR_F(str_sub(json_str(version), 0, 256)), STR_F(want));
+		return answer_refusal(
+			c, HTTP_BAD_REQUEST, "BadRequest",
+			"the API version in the data (%.*s) does not match the expected API version (%.*s)",
+			STR_F(str_sub(json_str(version), 0, 256)), STR_F(want));
 	if (kind && !str_eq(json_str(kind), c->type->pub.kind) && c->type->pub.custom)
 		return refuse_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), "kind",
 		                      "Invalid value: \"%.*s\": must be %.*s", STR_F(str_sub(json_str(kind), 0, 256)),
 		                      STR_F(c->type->pub.kind));
 	if (kind && !str_eq(json_str(kind), c->type->pub.kind))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the kind in the data (%.*s) does not match the expected kind (%.*s)",
-		              STR_F(str_sub(json_str(kind), 0, 256)), STR_F(c->type->pub.kind));
+		return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest",
+		                      "the kind in the data (%.*s) does not match the expected kind (%.*s)",
+		                      STR_F(str_sub(json_str(kind), 0, 256)), STR_F(c->type->pub.kind));
 	return true;
 }
 

@@ -1,5 +1,8 @@
-/* CustomResourceDefinitions: checked, given their status, and made types. */
-#include "local/store/internal.h"
+#include "local/store/crd.h"
+
+#include "local/store/answer.h"
+#include "local/store/meta.h"
+#include "local/store/types.h"
 
 static bool invalid(struct call *c, yyjson_val *root, const char *field, const char *why)
 {
@@ -157,7 +160,7 @@ static struct str joined(yyjson_val *list, struct arena *a)
 	return ret;
 }
 
-static void load_version(struct store *s, const struct row *row, yyjson_val *spec, yyjson_val *version)
+static void load_version(struct store *s, const struct db_row *row, yyjson_val *spec, yyjson_val *version)
 {
 	yyjson_val *names = json_get(spec, "names");
 	struct str group = json_str(json_get(spec, "group")), plural = json_str(json_get(names, "plural"));
@@ -187,7 +190,7 @@ static void load_version(struct store *s, const struct row *row, yyjson_val *spe
 	t->several = yyjson_arr_size(json_get(spec, "versions")) > 1;
 }
 
-static bool load_definition(void *cookie, const struct row *row)
+static bool load_definition(void *cookie, const struct db_row *row)
 {
 	struct store *s = cookie;
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(row->text, NULL);

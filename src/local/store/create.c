@@ -1,10 +1,15 @@
-/* POST: a new object, with a name of its own or one that is made up. */
-#include "local/store/internal.h"
+#include "local/store/create.h"
+
+#include "local/store/answer.h"
+#include "local/store/check.h"
+#include "local/store/meta.h"
+#include "local/store/object.h"
+#include "local/store/types.h"
 
 /* Is the namespace there, and does it take new objects? */
 static bool check_namespace(struct call *c)
 {
-	struct row row;
+	struct db_row row;
 
 	if (!c->type->pub.namespaced)
 		return true;
@@ -15,16 +20,17 @@ static bool check_namespace(struct call *c)
 		return refuse_not_found(&of, c->r->ns);
 	}
 	if (row.deleting)
-		return refuse(c, FORBIDDEN, "Forbidden",
-		              "%.*s is forbidden: unable to create new content in namespace %.*s because it is being "
-		              "terminated",
-		              STR_F(c->type->resource), STR_F(c->r->ns));
+		return answer_refusal(
+			c, HTTP_FORBIDDEN, "Forbidden",
+			"%.*s is forbidden: unable to create new content in namespace %.*s because it is being "
+			"terminated",
+			STR_F(c->type->resource), STR_F(c->r->ns));
 	return true;
 }
 
 static bool exists(struct call *c, struct str name)
 {
-	struct row row;
+	struct db_row row;
 
 	return db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, name, &row,
 	              &c->s->arena);
@@ -61,19 +67,20 @@ static bool check_new(struct call *c, yyjson_val *root)
 	if (!check_object(c, root))
 		return false;
 	if (ns.n && !str_eq(ns, want))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the namespace of the provided object does not match the namespace sent on the request");
+		return answer_refusal(
+			c, HTTP_BAD_REQUEST, "BadRequest",
+			"the namespace of the provided object does not match the namespace sent on the request");
 	if (c->r->verb == STORE_UPDATE && !str_eq(json_str(json_get(meta, "name")), c->r->name))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-		              STR_F(str_sub(json_str(json_get(meta, "name")), 0, 256)),
-		              STR_F(str_sub(c->r->name, 0, 256)));
+		return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest",
+		                      "the name of the object (%.*s) does not match the name on the URL (%.*s)",
+		                      STR_F(str_sub(json_str(json_get(meta, "name")), 0, 256)),
+		                      STR_F(str_sub(c->r->name, 0, 256)));
 	if (json_str(json_get(meta, "resourceVersion")).n)
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "resourceVersion should not be set on objects to be created");
+		return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest",
+		                      "resourceVersion should not be set on objects to be created");
 	if (c->type->terminating)
-		return refuse(c, NOT_ALLOWED, "MethodNotAllowed",
-		              "create not allowed while custom resource definition is terminating");
+		return answer_refusal(c, HTTP_NOT_ALLOWED, "MethodNotAllowed",
+		                      "create not allowed while custom resource definition is terminating");
 	return check_namespace(c);
 }
 
@@ -127,5 +134,5 @@ bool verb_create(struct call *c)
 	if (exists(c, name))
 		return refuse_exists(c, name);
 	text = object_put(c, NULL, NULL, doc);
-	return text.n && answer_object(c, CREATED, text, c->s->version);
+	return text.n && answer_object(c, HTTP_CREATED, text, c->s->version);
 }

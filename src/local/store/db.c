@@ -189,7 +189,7 @@ static bool take_file(struct db *d, struct err *e)
 	return true;
 }
 
-static bool prepare(struct db *d, struct err *e)
+static bool prepare_statements(struct db *d, struct err *e)
 {
 	for (size_t i = 0; i < S_STATEMENTS; i++) {
 		int code = sqlite3_prepare_v3(d->sql, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &d->statements[i], NULL);
@@ -237,7 +237,7 @@ struct db *db_open(const char *path, struct err *e)
 		say_failure(d, e);
 		goto failed;
 	}
-	if (!take_file(d, e) || !prepare(d, e))
+	if (!take_file(d, e) || !prepare_statements(d, e))
 		goto failed;
 	return d;
 failed:
@@ -270,7 +270,7 @@ static void bind_int(struct db *d, enum statement s, int at, int64_t v)
 }
 
 /* True: there is a row. */
-static bool step(struct db *d, enum statement s)
+static bool step_statement(struct db *d, enum statement s)
 {
 	int code;
 
@@ -288,9 +288,9 @@ static void done(struct db *d, enum statement s)
 	sqlite3_clear_bindings(d->statements[s]);
 }
 
-static int64_t number(struct db *d, enum statement s)
+static int64_t query_number(struct db *d, enum statement s)
 {
-	int64_t ret = step(d, s) ? sqlite3_column_int64(d->statements[s], 0) : 0;
+	int64_t ret = step_statement(d, s) ? sqlite3_column_int64(d->statements[s], 0) : 0;
 
 	done(d, s);
 	return ret;
@@ -306,14 +306,14 @@ static void begin_writing(struct db *d)
 {
 	if (!sqlite3_get_autocommit(d->sql))
 		return;
-	step(d, S_BEGIN);
+	step_statement(d, S_BEGIN);
 	done(d, S_BEGIN);
 }
 
 bool db_end(struct db *d, bool keep, struct err *e)
 {
 	if (keep && !d->failed && !sqlite3_get_autocommit(d->sql)) {
-		step(d, S_COMMIT);
+		step_statement(d, S_COMMIT);
 		done(d, S_COMMIT);
 	}
 	if (!sqlite3_get_autocommit(d->sql)) {
@@ -336,22 +336,22 @@ static struct str column(sqlite3_stmt *s, int at)
 }
 
 /* The strings are SQLite's, until the next step. */
-static struct row row_of(sqlite3_stmt *s)
+static struct db_row row_of(sqlite3_stmt *s)
 {
-	return (struct row){ .id = sqlite3_column_int64(s, 0),
-		             .resource = column(s, 1),
-		             .ns = column(s, 2),
-		             .name = column(s, 3),
-		             .uid = column(s, 4),
-		             .rv = (uint64_t)sqlite3_column_int64(s, 5),
-		             .written = sqlite3_column_int64(s, 6),
-		             .deleting = sqlite3_column_int(s, 7) != 0,
-		             .text = column(s, 8) };
+	return (struct db_row){ .id = sqlite3_column_int64(s, 0),
+		                .resource = column(s, 1),
+		                .ns = column(s, 2),
+		                .name = column(s, 3),
+		                .uid = column(s, 4),
+		                .rv = (uint64_t)sqlite3_column_int64(s, 5),
+		                .written = sqlite3_column_int64(s, 6),
+		                .deleting = sqlite3_column_int(s, 7) != 0,
+		                .text = column(s, 8) };
 }
 
-static bool one_row(struct db *d, enum statement s, struct row *ret, struct arena *a)
+static bool one_row(struct db *d, enum statement s, struct db_row *ret, struct arena *a)
 {
-	bool found = step(d, s);
+	bool found = step_statement(d, s);
 
 	if (found) {
 		*ret = row_of(d->statements[s]);
@@ -365,7 +365,7 @@ static bool one_row(struct db *d, enum statement s, struct row *ret, struct aren
 	return found;
 }
 
-bool db_get(struct db *d, struct str resource, struct str ns, struct str name, struct row *ret, struct arena *a)
+bool db_get(struct db *d, struct str resource, struct str ns, struct str name, struct db_row *ret, struct arena *a)
 {
 	bind_str(d, S_GET, 1, resource);
 	bind_str(d, S_GET, 2, ns);
@@ -373,7 +373,7 @@ bool db_get(struct db *d, struct str resource, struct str ns, struct str name, s
 	return one_row(d, S_GET, ret, a);
 }
 
-bool db_get_id(struct db *d, int64_t id, struct row *ret, struct arena *a)
+bool db_get_id(struct db *d, int64_t id, struct db_row *ret, struct arena *a)
 {
 	bind_int(d, S_GET_ID, 1, id);
 	return one_row(d, S_GET_ID, ret, a);
@@ -382,11 +382,11 @@ bool db_get_id(struct db *d, int64_t id, struct row *ret, struct arena *a)
 static void disown(struct db *d, int64_t id)
 {
 	bind_int(d, S_DISOWN, 1, id);
-	step(d, S_DISOWN);
+	step_statement(d, S_DISOWN);
 	done(d, S_DISOWN);
 }
 
-int64_t db_put(struct db *d, const struct row *r, const struct str *owners, size_t n_owners)
+int64_t db_put(struct db *d, const struct db_row *r, const struct str *owners, size_t n_owners)
 {
 	enum statement s = r->id ? S_UPDATE : S_INSERT;
 	int64_t id;
@@ -404,7 +404,7 @@ int64_t db_put(struct db *d, const struct row *r, const struct str *owners, size
 	bind_int(d, s, 7, r->written);
 	bind_int(d, s, 8, r->deleting);
 	bind_str(d, s, 9, r->text);
-	step(d, s);
+	step_statement(d, s);
 	done(d, s);
 	id = r->id ? r->id : sqlite3_last_insert_rowid(d->sql);
 	if (r->id)
@@ -413,7 +413,7 @@ int64_t db_put(struct db *d, const struct row *r, const struct str *owners, size
 		bind_str(d, S_OWN, 1, owners[i]);
 		bind_int(d, S_OWN, 2, id);
 		bind_str(d, S_OWN, 3, r->ns);
-		step(d, S_OWN);
+		step_statement(d, S_OWN);
 		done(d, S_OWN);
 	}
 	return id;
@@ -424,7 +424,7 @@ void db_remove(struct db *d, int64_t id)
 	begin_writing(d);
 	disown(d, id);
 	bind_int(d, S_REMOVE, 1, id);
-	step(d, S_REMOVE);
+	step_statement(d, S_REMOVE);
 	done(d, S_REMOVE);
 }
 
@@ -441,13 +441,13 @@ static enum statement bind_range(struct db *d, const struct db_range *r, enum st
 	return s;
 }
 
-void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct row *row), void *cookie)
+void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct db_row *row), void *cookie)
 {
 	enum statement s = bind_range(d, r, S_LIST, S_LIST_NS);
 	bool more = true;
 
-	while (more && step(d, s)) {
-		struct row row = row_of(d->statements[s]);
+	while (more && step_statement(d, s)) {
+		struct db_row row = row_of(d->statements[s]);
 
 		more = each(cookie, &row);
 	}
@@ -456,7 +456,7 @@ void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, 
 
 int64_t db_count(struct db *d, const struct db_range *r)
 {
-	return number(d, bind_range(d, r, S_COUNT, S_COUNT_NS));
+	return query_number(d, bind_range(d, r, S_COUNT, S_COUNT_NS));
 }
 
 static size_t ids(struct db *d, enum statement s, int64_t *ret, size_t n)
@@ -464,7 +464,7 @@ static size_t ids(struct db *d, enum statement s, int64_t *ret, size_t n)
 	size_t found = 0;
 
 	bind_int(d, s, 1, (int64_t)n);
-	while (found < n && step(d, s))
+	while (found < n && step_statement(d, s))
 		ret[found++] = sqlite3_column_int64(d->statements[s], 0);
 	done(d, s);
 	return found;
@@ -520,7 +520,7 @@ msec db_oldest(struct db *d, struct str resource)
 	msec ret = NEVER;
 
 	bind_str(d, S_OLDEST, 1, resource);
-	if (step(d, S_OLDEST) && sqlite3_column_type(d->statements[S_OLDEST], 0) != SQLITE_NULL)
+	if (step_statement(d, S_OLDEST) && sqlite3_column_type(d->statements[S_OLDEST], 0) != SQLITE_NULL)
 		ret = sqlite3_column_int64(d->statements[S_OLDEST], 0);
 	done(d, S_OLDEST);
 	return ret;
@@ -530,18 +530,18 @@ bool db_has_owner(struct db *d, struct str uid, struct str ns)
 {
 	bind_str(d, S_HAS_OWNER, 1, uid);
 	bind_str(d, S_HAS_OWNER, 2, ns);
-	return number(d, S_HAS_OWNER) != 0;
+	return query_number(d, S_HAS_OWNER) != 0;
 }
 
 uint64_t db_version(struct db *d)
 {
-	return (uint64_t)number(d, S_VERSION);
+	return (uint64_t)query_number(d, S_VERSION);
 }
 
 void db_set_version(struct db *d, uint64_t rv)
 {
 	begin_writing(d);
 	bind_int(d, S_SET_VERSION, 1, (int64_t)rv);
-	step(d, S_SET_VERSION);
+	step_statement(d, S_SET_VERSION);
 	done(d, S_SET_VERSION);
 }

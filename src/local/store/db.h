@@ -11,7 +11,7 @@
 
 struct db;
 
-struct row {
+struct db_row {
 	int64_t id; /* 0: not stored yet */
 	struct str resource, ns, name, uid, text;
 	uint64_t rv;
@@ -30,10 +30,10 @@ bool db_end(struct db *d, bool keep, struct err *e);
 bool db_failed(const struct db *d);
 
 /* The strings are in A. False: there is none. */
-bool db_get(struct db *d, struct str resource, struct str ns, struct str name, struct row *ret, struct arena *a);
-bool db_get_id(struct db *d, int64_t id, struct row *ret, struct arena *a);
+bool db_get(struct db *d, struct str resource, struct str ns, struct str name, struct db_row *ret, struct arena *a);
+bool db_get_id(struct db *d, int64_t id, struct db_row *ret, struct arena *a);
 /* Inserts, or replaces if the id is set. OWNERS: the UIDs of its owners. Returns the id. */
-int64_t db_put(struct db *d, const struct row *r, const struct str *owners, size_t n_owners);
+int64_t db_put(struct db *d, const struct db_row *r, const struct str *owners, size_t n_owners);
 void db_remove(struct db *d, int64_t id);
 
 /* Rows of one resource in the order of namespace and name, after AFTER_NS and AFTER_NAME. NS empty: of all. The
@@ -41,7 +41,8 @@ void db_remove(struct db *d, int64_t id);
 struct db_range {
 	struct str resource, ns, after_ns, after_name;
 };
-void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct row *row), void *cookie);
+void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct db_row *row),
+             void *cookie);
 /* How many db_each() would show. */
 int64_t db_count(struct db *d, const struct db_range *r);
 

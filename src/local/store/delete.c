@@ -1,14 +1,20 @@
-/* DELETE: at once, after the grace of a pod that runs, or when the last finalizer has gone. */
-#include "local/store/internal.h"
+#include "local/store/delete.h"
+
+#include "local/store/answer.h"
+#include "local/store/gc.h"
+#include "local/store/meta.h"
+#include "local/store/object.h"
+#include "local/store/types.h"
 
 enum { POD_GRACE = 30 };
 
 static bool refuse_options(struct call *c, const char *field, const char *why)
 {
-	return refuse(c, INVALID, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: %s: %s", field, why);
+	return answer_refusal(c, HTTP_INVALID, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: %s: %s", field,
+	                      why);
 }
 
-static bool read_policy(struct call *c, yyjson_val *root, struct delete_options *ret)
+static bool read_policy(struct call *c, yyjson_val *root, struct deletion *ret)
 {
 	yyjson_val *policy = json_get(root, "propagationPolicy");
 	struct str text = json_str(policy);
@@ -20,7 +26,7 @@ static bool read_policy(struct call *c, yyjson_val *root, struct delete_options 
 	return true;
 }
 
-static bool check_preconditions(struct call *c, yyjson_val *root, const struct row *row)
+static bool check_preconditions(struct call *c, yyjson_val *root, const struct db_row *row)
 {
 	yyjson_val *conditions = json_get(root, "preconditions");
 	struct str uid = json_str(json_get(conditions, "uid")), rv = json_str(json_get(conditions, "resourceVersion"));
@@ -42,20 +48,20 @@ static bool check_preconditions(struct call *c, yyjson_val *root, const struct r
 	return true;
 }
 
-bool delete_read_options(struct call *c, struct delete_options *ret, const struct row *row)
+bool delete_read_options(struct call *c, struct deletion *ret, const struct db_row *row)
 {
 	struct err e = ERR_INIT;
 	yyjson_val *root, *grace;
 	yyjson_doc *doc;
 
-	*ret = (struct delete_options){ .grace = -1 };
+	*ret = (struct deletion){ .grace = -1 };
 	if (str_empty(c->r->body))
 		return true;
 	doc = store_parse(c->s, c->r->body, &e);
 	root = yyjson_doc_get_root(doc);
 	if (!doc || !yyjson_is_obj(root)) {
-		refuse(c, BAD_REQUEST, "BadRequest", "the options are no JSON object%s%s", doc ? "" : ": ",
-		       doc ? "" : err_msg(&e));
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the options are no JSON object%s%s", doc ? "" : ": ",
+		               doc ? "" : err_msg(&e));
 		err_release(&e);
 		return false;
 	}
@@ -73,16 +79,16 @@ bool delete_read_options(struct call *c, struct delete_options *ret, const struc
 	return read_policy(c, root, ret) && (!row || check_preconditions(c, root, row));
 }
 
-bool delete_allowed(struct call *c, const struct row *row)
+bool delete_allowed(struct call *c, const struct db_row *row)
 {
 	if (str_eq(c->type->resource, RES_NAMESPACES) && str_eqc(row->name, "default"))
-		return refuse(c, FORBIDDEN, "Forbidden",
-		              "namespaces \"default\" is forbidden: this namespace may not be deleted");
+		return answer_refusal(c, HTTP_FORBIDDEN, "Forbidden",
+		                      "namespaces \"default\" is forbidden: this namespace may not be deleted");
 	return true;
 }
 
 /* How long whoever runs the pod may take; 0: nobody runs it. */
-static int64_t pod_grace(yyjson_val *pod, const struct delete_options *o)
+static int64_t pod_grace(yyjson_val *pod, const struct deletion *o)
 {
 	struct str phase = json_str(json_at(pod, "status", "phase", NULL));
 	int64_t grace = o->grace;
@@ -96,7 +102,7 @@ static int64_t pod_grace(yyjson_val *pod, const struct delete_options *o)
 }
 
 /* Says on the object that it is being deleted, and until when. */
-static void put_deletion(yyjson_mut_doc *doc, const struct row *row, yyjson_val *before, msec at, int64_t grace)
+static void put_deletion(yyjson_mut_doc *doc, const struct db_row *row, yyjson_val *before, msec at, int64_t grace)
 {
 	yyjson_mut_val *meta = meta_of(doc);
 	int64_t generation;
@@ -108,7 +114,7 @@ static void put_deletion(yyjson_mut_doc *doc, const struct row *row, yyjson_val 
 }
 
 /* It is marked already, and stays for its finalizers. */
-static bool keep_marked(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc,
+static bool keep_marked(struct call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc,
                         struct deleted *ret)
 {
 	ret->text = object_put(c, row, before, doc);
@@ -116,8 +122,8 @@ static bool keep_marked(struct call *c, const struct row *row, yyjson_val *befor
 	return ret->text.n;
 }
 
-static bool mark(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at, int64_t grace,
-                 struct deleted *ret)
+static bool mark(struct call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at,
+                 int64_t grace, struct deleted *ret)
 {
 	put_deletion(doc, row, before, at, grace);
 	if (c->type->rules->drained) {
@@ -129,7 +135,7 @@ static bool mark(struct call *c, const struct row *row, yyjson_val *before, yyjs
 	return keep_marked(c, row, before, doc, ret);
 }
 
-static bool stays_as_it_is(const struct row *row, struct deleted *ret)
+static bool stays_as_it_is(const struct db_row *row, struct deleted *ret)
 {
 	ret->text = row->text;
 	ret->rv = row->rv;
@@ -137,8 +143,8 @@ static bool stays_as_it_is(const struct row *row, struct deleted *ret)
 }
 
 /* A pod that runs. It is marked, or its grace becomes shorter; *ENDS if there is none left. */
-static bool delete_gracefully(struct call *c, const struct row *row, yyjson_val *before, yyjson_mut_doc *doc,
-                              const struct delete_options *o, struct deleted *ret, bool *ends)
+static bool delete_gracefully(struct call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc,
+                              const struct deletion *o, struct deleted *ret, bool *ends)
 {
 	int64_t had = 0, grace = pod_grace(before, o);
 	msec at = store_now(c->s) + SECONDS(grace), was;
@@ -161,7 +167,7 @@ static bool delete_gracefully(struct call *c, const struct row *row, yyjson_val 
 	return true;
 }
 
-bool delete_object(struct call *c, const struct row *row, const struct delete_options *o, struct deleted *ret)
+bool delete_object(struct call *c, const struct db_row *row, const struct deletion *o, struct deleted *ret)
 {
 	yyjson_val *before = store_tree(c->s, row->text);
 	yyjson_mut_doc *doc = store_mut(c->s);
@@ -192,9 +198,9 @@ bool delete_object(struct call *c, const struct row *row, const struct delete_op
 
 bool verb_delete(struct call *c)
 {
-	struct delete_options o;
+	struct deletion o;
 	struct deleted done;
-	struct row row;
+	struct db_row row;
 
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &row,
 	            &c->s->arena))
@@ -203,5 +209,5 @@ bool verb_delete(struct call *c)
 		return false;
 	if (done.removed && !c->type->rules->answers_object)
 		return answer_deleted(c, &row);
-	return answer_object(c, OK, done.text, done.rv);
+	return answer_object(c, HTTP_OK, done.text, done.rv);
 }

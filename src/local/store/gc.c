@@ -1,10 +1,13 @@
-/* What is left to tidy up: children whose owners are gone, and what is in a namespace or of a definition that was
-   deleted. */
-#include "local/store/internal.h"
+#include "local/store/gc.h"
+
+#include "local/store/delete.h"
+#include "local/store/meta.h"
+#include "local/store/object.h"
+#include "local/store/types.h"
 
 enum { AT_ONCE = 128 };
 
-static const struct delete_options as_usual = { .grace = -1 };
+static const struct deletion as_usual = { .grace = -1 };
 
 /* As somebody who deletes, whom nobody answers. */
 struct sweeper {
@@ -13,7 +16,7 @@ struct sweeper {
 	struct call call;
 };
 
-static bool sweep_begin(struct sweeper *w, struct store *s, int64_t id, struct row *row)
+static bool sweep_begin(struct sweeper *w, struct store *s, int64_t id, struct db_row *row)
 {
 	*w = (struct sweeper){ .request = { .verb = STORE_DELETE } };
 	w->call = (struct call){ .s = s, .r = &w->request, .ret = &w->answer };
@@ -32,7 +35,7 @@ static void delete_id(struct store *s, int64_t id)
 {
 	struct sweeper w;
 	struct deleted done;
-	struct row row;
+	struct db_row row;
 
 	if (sweep_begin(&w, s, id, &row))
 		delete_object(&w.call, &row, &as_usual, &done);
@@ -44,7 +47,7 @@ static void drop_owners(struct store *s, int64_t id, bool (*gone)(struct store *
                         const void *cookie, bool delete_last)
 {
 	struct sweeper w;
-	struct row row;
+	struct db_row row;
 	bool begun = sweep_begin(&w, s, id, &row);
 	yyjson_val *before = begun ? store_tree(s, row.text) : NULL, *one;
 	yyjson_val *owners = json_at(before, "metadata", "ownerReferences", NULL);
@@ -81,7 +84,7 @@ static bool collect_orphans(struct store *s)
 	size_t n = db_orphans(s->db, ids, ARRAY_LEN(ids));
 
 	for (size_t i = 0; i < n; i++) {
-		struct row row;
+		struct db_row row;
 
 		if (db_get_id(s->db, ids[i], &row, &s->arena))
 			drop_owners(s, ids[i], is_gone, &row.ns, true);
@@ -111,7 +114,7 @@ void gc_orphan(struct call *c, struct str owner)
 static void end_drained(struct store *s, int64_t id)
 {
 	struct sweeper w;
-	struct row row;
+	struct db_row row;
 
 	if (sweep_begin(&w, s, id, &row)) {
 		yyjson_val *before = store_tree(s, row.text);
@@ -130,7 +133,7 @@ typedef size_t inside(struct db *d, struct str name, bool deleting_too, int64_t 
 static bool drain_one(struct store *s, int64_t id, inside *find, bool *waits)
 {
 	int64_t ids[AT_ONCE];
-	struct row row;
+	struct db_row row;
 	size_t n;
 
 	if (!db_get_id(s->db, id, &row, &s->arena))

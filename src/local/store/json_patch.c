@@ -1,5 +1,6 @@
-/* RFC 6902: a list of operations, of which all are done or none. */
-#include "local/store/internal.h"
+#include "local/store/json_patch.h"
+
+#include "local/store/answer.h"
 
 /* As Kubernetes allows. Copies can double what there is each time: all of them together are bounded. */
 enum { OPERATIONS_MAX = 10000, COPIES_MAX = 1 << 18, TEXT_SHARE = 64 };
@@ -22,18 +23,18 @@ static const struct {
 
 static bool malformed(struct patching *p, size_t i, const char *why)
 {
-	return refuse(p->call, INVALID, "Invalid", "the patch's operation %zu: %s", i, why);
+	return answer_refusal(p->call, HTTP_INVALID, "Invalid", "the patch's operation %zu: %s", i, why);
 }
 
 static bool fails(struct patching *p, size_t i, const char *what, struct str path)
 {
-	return refuse(p->call, INVALID, "Invalid",
-	              "the server rejected our request due to an error in our request: operation %zu: %s: %.*s", i,
-	              what, STR_F(str_sub(path, 0, 256)));
+	return answer_refusal(p->call, HTTP_INVALID, "Invalid",
+	                      "the server rejected our request due to an error in our request: operation %zu: %s: %.*s",
+	                      i, what, STR_F(str_sub(path, 0, 256)));
 }
 
 /* Counts what a copy takes; false: too much, or too deep. */
-static bool count(struct patching *p, yyjson_mut_val *v, size_t depth)
+static bool count_copy(struct patching *p, yyjson_mut_val *v, size_t depth)
 {
 	yyjson_mut_val *key, *one;
 	size_t i, max;
@@ -44,13 +45,13 @@ static bool count(struct patching *p, yyjson_mut_val *v, size_t depth)
 	if (yyjson_mut_is_obj(v)) {
 		yyjson_mut_obj_foreach(v, i, max, key, one)
 		{
-			if (!count(p, one, depth + 1))
+			if (!count_copy(p, one, depth + 1))
 				return false;
 		}
 	} else if (yyjson_mut_is_arr(v)) {
 		yyjson_mut_arr_foreach(v, i, max, one)
 		{
-			if (!count(p, one, depth + 1))
+			if (!count_copy(p, one, depth + 1))
 				return false;
 		}
 	}
@@ -110,7 +111,7 @@ static bool copied(struct patching *p, struct str from, struct str path)
 {
 	yyjson_mut_val *v = at(p, from);
 
-	return v && count(p, v, 0) && add_member(p, path, yyjson_mut_val_mut_copy(p->doc, v));
+	return v && count_copy(p, v, 0) && add_member(p, path, yyjson_mut_val_mut_copy(p->doc, v));
 }
 
 static bool moved(struct patching *p, struct str from, struct str path)
@@ -122,7 +123,7 @@ static bool moved(struct patching *p, struct str from, struct str path)
 	return !is_below(path, from) && removed(p, from, &v) && add_member(p, path, v);
 }
 
-static bool run(struct patching *p, enum operation op, struct str path, struct str from, yyjson_val *value)
+static bool run_operation(struct patching *p, enum operation op, struct str path, struct str from, yyjson_val *value)
 {
 	yyjson_mut_val *v = value ? yyjson_val_mut_copy(p->doc, value) : NULL;
 
@@ -180,7 +181,8 @@ static bool one_operation(struct patching *p, size_t i, yyjson_val *one)
 		return malformed(p, i, "path and from must be JSON pointers");
 	if (operations[op].value && !value)
 		return malformed(p, i, "value is missing");
-	return run(p, op, json_str(path), json_str(from), value) || fails(p, i, operations[op].name, json_str(path));
+	return run_operation(p, op, json_str(path), json_str(from), value) ||
+	       fails(p, i, operations[op].name, json_str(path));
 }
 
 yyjson_mut_val *json_patch(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
@@ -190,7 +192,8 @@ yyjson_mut_val *json_patch(struct call *c, yyjson_mut_doc *doc, yyjson_val *root
 	size_t i, max;
 
 	if (!yyjson_is_arr(patch) || yyjson_arr_size(patch) > OPERATIONS_MAX) {
-		refuse(c, BAD_REQUEST, "BadRequest", "a JSON patch is a list of at most %d operations", OPERATIONS_MAX);
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "a JSON patch is a list of at most %d operations",
+		               OPERATIONS_MAX);
 		return NULL;
 	}
 	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, root));

@@ -1,5 +1,8 @@
-/* Lists in pages, and deletion of what a list would show. */
-#include "local/store/internal.h"
+#include "local/store/list.h"
+
+#include "local/store/answer.h"
+#include "local/store/delete.h"
+#include "local/store/select.h"
 
 enum { LIST_MAX = 1 << 30 };
 
@@ -12,7 +15,7 @@ struct token {
 	struct str ns, name; /* the last that was shown */
 };
 
-struct listing {
+struct store_listing {
 	struct call *call;
 	const struct selector *selector;
 	struct buf items;
@@ -25,7 +28,7 @@ struct listing {
 
 static bool refuse_token(struct call *c)
 {
-	return refuse(c, BAD_REQUEST, "BadRequest", "continue key is not valid");
+	return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "continue key is not valid");
 }
 
 static bool read_token(struct call *c, struct token *ret)
@@ -48,8 +51,8 @@ static bool read_token(struct call *c, struct token *ret)
 		return refuse_token(c);
 	*ret = (struct token){ (uint64_t)rv, json_str(json_get(root, "ns")), json_str(json_get(root, "name")) };
 	if (ret->rv < c->s->history.since || ret->rv > c->s->version)
-		return refuse(
-			c, GONE, "Expired",
+		return answer_refusal(
+			c, HTTP_GONE, "Expired",
 			"The provided continue parameter is too old to display a consistent list result. You must "
 			"start a new list without the continue parameter.");
 	return true;
@@ -82,16 +85,16 @@ static bool selected(const struct selector *sel, struct str text)
 	return selector_matches(sel, yyjson_doc_get_root(doc));
 }
 
-static void put_item(struct listing *l, struct str text)
+static void put_item(struct store_listing *l, struct str text)
 {
 	if (l->items.n)
 		buf_putc(&l->items, ',');
 	buf_put(&l->items, in_version(l->call->s, l->call->type, text));
 }
 
-static bool show(void *cookie, const struct row *row)
+static bool show(void *cookie, const struct db_row *row)
 {
-	struct listing *l = cookie;
+	struct store_listing *l = cookie;
 	struct arena *a = &l->call->s->arena;
 	size_t limit = l->call->r->limit;
 
@@ -113,12 +116,12 @@ static bool show(void *cookie, const struct row *row)
 	return true;
 }
 
-static bool answer_list(struct listing *l, uint64_t rv, struct str token, int64_t remaining)
+static bool answer_list(struct store_listing *l, uint64_t rv, struct str token, int64_t remaining)
 {
 	struct call *c = l->call;
 	struct buf *b = &c->ret->body;
 
-	c->ret->code = OK;
+	c->ret->code = HTTP_OK;
 	c->ret->rv = rv;
 	*b = (struct buf)BUF_INIT(LIST_MAX);
 	buf_put(b, STR("{\"kind\":"));
@@ -134,18 +137,19 @@ static bool answer_list(struct listing *l, uint64_t rv, struct str token, int64_
 	buf_put(b, buf_str(&l->items));
 	buf_put(b, STR("]}"));
 	if (b->overflow || l->items.overflow)
-		return refuse(c, TOO_LARGE, "RequestEntityTooLarge", "the list is too large: ask for pages");
+		return answer_refusal(c, HTTP_TOO_LARGE, "RequestEntityTooLarge",
+		                      "the list is too large: ask for pages");
 	return true;
 }
 
-static bool find(struct listing *l, struct db_range *range, struct token *from)
+static bool find_objects(struct store_listing *l, struct db_range *range, struct token *from)
 {
 	struct call *c = l->call;
 	struct err e = ERR_INIT;
 
 	l->selector = selector_new(c->type, c->r->label_selector, c->r->field_selector, &c->s->arena, &e);
 	if (!l->selector) {
-		refuse(c, BAD_REQUEST, "BadRequest", "%s", err_msg(&e));
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "%s", err_msg(&e));
 		err_release(&e);
 		return false;
 	}
@@ -161,12 +165,12 @@ static bool find(struct listing *l, struct db_range *range, struct token *from)
 
 bool verb_list(struct call *c)
 {
-	struct listing l = { .call = c, .items = BUF_INIT(LIST_MAX) };
+	struct store_listing l = { .call = c, .items = BUF_INIT(LIST_MAX) };
 	struct str token = STR_NONE;
 	struct token from, next;
 	struct db_range range;
 	int64_t remaining = 0;
-	bool ok = find(&l, &range, &from);
+	bool ok = find_objects(&l, &range, &from);
 
 	if (ok && l.more) {
 		next = (struct token){ from.rv, l.last_ns, l.last_name };
@@ -183,15 +187,15 @@ bool verb_list(struct call *c)
 
 bool verb_delete_all(struct call *c)
 {
-	struct listing l = { .call = c, .items = BUF_INIT(LIST_MAX), .want_ids = true };
-	struct delete_options o;
+	struct store_listing l = { .call = c, .items = BUF_INIT(LIST_MAX), .want_ids = true };
+	struct deletion o;
 	struct token from;
 	struct db_range range;
-	bool ok = delete_read_options(c, &o, NULL) && find(&l, &range, &from);
+	bool ok = delete_read_options(c, &o, NULL) && find_objects(&l, &range, &from);
 
 	for (size_t i = 0; ok && i < l.ids.n; i++) {
 		struct deleted done;
-		struct row row;
+		struct db_row row;
 
 		if (!db_get_id(c->s->db, l.ids.v[i], &row, &c->s->arena))
 			continue;

@@ -1,5 +1,4 @@
-/* What the store itself writes into metadata: UIDs, made-up names, times; and which names are allowed. */
-#include "local/store/internal.h"
+#include "local/store/meta.h"
 
 yyjson_mut_val *put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
 {

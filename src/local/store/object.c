@@ -1,5 +1,10 @@
-/* What changes the database: an object's new state, or its end; and what watches are told of it. */
-#include "local/store/internal.h"
+#include "local/store/object.h"
+
+#include "local/store/answer.h"
+#include "local/store/meta.h"
+#include "local/store/select.h"
+#include "local/store/types.h"
+#include "local/store/watch.h"
 
 /* Every object that can be stored fits, however its text is escaped. */
 enum { TEXT_MAX = 2 * STORE_BODY_MAX };
@@ -9,7 +14,7 @@ bool has_finalizers(yyjson_val *root)
 	return yyjson_arr_size(json_at(root, "metadata", "finalizers", NULL)) > 0;
 }
 
-static struct str text_of(struct store *s, yyjson_mut_doc *doc)
+static struct str object_text(struct store *s, yyjson_mut_doc *doc)
 {
 	struct buf b = BUF_INIT(TEXT_MAX);
 	struct str text = STR_NONE;
@@ -62,24 +67,25 @@ static bool only_deletes(const struct call *c)
 	return c->r->verb == STORE_DELETE || c->r->verb == STORE_DELETE_ALL;
 }
 
-struct str object_put(struct call *c, const struct row *old, yyjson_val *before, yyjson_mut_doc *doc)
+struct str object_put(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	struct store *s = c->s;
 	yyjson_val *after = store_frozen(s, doc), *meta = json_get(after, "metadata");
-	struct row row = { .resource = c->type->resource,
-		           .ns = json_str(json_get(meta, "namespace")),
-		           .name = json_str(json_get(meta, "name")),
-		           .uid = json_str(json_get(meta, "uid")),
-		           .written = clock_now(s->config.clock),
-		           .deleting = !str_empty(json_str(json_get(meta, "deletionTimestamp"))) };
+	struct db_row row = { .resource = c->type->resource,
+		              .ns = json_str(json_get(meta, "namespace")),
+		              .name = json_str(json_get(meta, "name")),
+		              .uid = json_str(json_get(meta, "uid")),
+		              .written = clock_now(s->config.clock),
+		              .deleting = !str_empty(json_str(json_get(meta, "deletionTimestamp"))) };
 	const struct str *owners;
 	size_t n_owners;
 
 	row.id = old ? old->id : 0;
 	row.rv = next_version(s, doc);
-	row.text = text_of(s, doc);
+	row.text = object_text(s, doc);
 	if (!row.text.n || (row.text.n > STORE_BODY_MAX && !only_deletes(c))) {
-		refuse(c, TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d", STORE_BODY_MAX);
+		answer_refusal(c, HTTP_TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d",
+		               STORE_BODY_MAX);
 		return STR_NONE;
 	}
 	owners = owners_of(s, after, row.ns, &n_owners);
@@ -89,11 +95,11 @@ struct str object_put(struct call *c, const struct row *old, yyjson_val *before,
 	return row.text;
 }
 
-struct str object_remove(struct store *s, const struct type *t, const struct row *old, yyjson_val *before,
+struct str object_remove(struct store *s, const struct type *t, const struct db_row *old, yyjson_val *before,
                          yyjson_mut_doc *doc)
 {
 	uint64_t rv = next_version(s, doc);
-	struct str text = text_of(s, doc);
+	struct str text = object_text(s, doc);
 
 	ASSERT(text.n);
 	if (db_has_children(s->db, old->uid))

@@ -1,18 +1,22 @@
-/* PATCH: the object as the patch makes it, then as an update. */
-#include "local/store/internal.h"
+#include "local/store/patch.h"
+
+#include "local/store/answer.h"
+#include "local/store/json_patch.h"
+#include "local/store/strategic.h"
+#include "local/store/update.h"
 
 static bool refuse_patch_type(struct call *c)
 {
-	return refuse(c, UNSUPPORTED, "UnsupportedMediaType",
-	              "the body of the request was in an unknown format - accepted media types include: "
-	              "application/json-patch+json, application/merge-patch+json");
+	return answer_refusal(c, HTTP_UNSUPPORTED, "UnsupportedMediaType",
+	                      "the body of the request was in an unknown format - accepted media types include: "
+	                      "application/json-patch+json, application/merge-patch+json");
 }
 
 static yyjson_mut_val *merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
 {
 	if (!yyjson_is_obj(patch)) {
-		refuse(c, BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
-		       json_type_name(patch));
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
+		               json_type_name(patch));
 		return NULL;
 	}
 	return yyjson_merge_patch(doc, root, patch);
@@ -42,7 +46,8 @@ static yyjson_val *read_result(struct call *c, yyjson_mut_val *made)
 	if (!b.overflow)
 		doc = store_parse(c->s, buf_str(&b), &e);
 	if (!doc && b.overflow)
-		refuse(c, TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d", STORE_BODY_MAX);
+		answer_refusal(c, HTTP_TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d",
+		               STORE_BODY_MAX);
 	else if (!doc)
 		refuse_decoding(c, "%s", err_msg(&e));
 	err_release(&e);
@@ -56,10 +61,10 @@ bool verb_patch(struct call *c)
 	yyjson_doc *patch = store_parse(c->s, c->r->body, &e);
 	yyjson_val *before, *wish;
 	yyjson_mut_val *made;
-	struct row old;
+	struct db_row old;
 
 	if (!patch) {
-		refuse(c, BAD_REQUEST, "BadRequest", "error decoding patch: %s", err_msg(&e));
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "error decoding patch: %s", err_msg(&e));
 		err_release(&e);
 		return false;
 	}

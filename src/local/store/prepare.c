@@ -1,7 +1,9 @@
-/* What the builtin types check of a new state, and fill in. */
-#include "local/store/internal.h"
+#include "local/store/prepare.h"
 
-static struct str name_of(yyjson_mut_doc *doc)
+#include "local/store/answer.h"
+#include "local/store/meta.h"
+
+static struct str object_name(yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *name = yyjson_mut_obj_get(meta_of(doc), "name");
 
@@ -14,14 +16,14 @@ static bool check_containers(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val
 	size_t i, max;
 
 	if (!yyjson_mut_is_arr(list) || !yyjson_mut_arr_size(list))
-		return refuse_invalid(c, name_of(doc), "spec.containers", "Required value");
+		return refuse_invalid(c, object_name(doc), "spec.containers", "Required value");
 	yyjson_mut_arr_foreach(list, i, max, one)
 	{
 		yyjson_mut_val *name = yyjson_mut_obj_get(one, "name");
 		struct str text = { yyjson_mut_get_str(name), yyjson_mut_get_len(name) };
 
 		if (!str_is_dns_label(text, false))
-			return refuse_invalid(c, name_of(doc), "spec.containers.name",
+			return refuse_invalid(c, object_name(doc), "spec.containers.name",
 			                      "Invalid value: \"%.*s\": must be a DNS label",
 			                      STR_F(str_sub(text, 0, 256)));
 	}
@@ -44,7 +46,7 @@ bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 
 	(void)c;
-	put_str(doc, put_obj(doc, meta_of(doc), "labels"), "kubernetes.io/metadata.name", name_of(doc));
+	put_str(doc, put_obj(doc, meta_of(doc), "labels"), "kubernetes.io/metadata.name", object_name(doc));
 	if (!before)
 		put_str(doc, put_obj(doc, root, "status"), "phase", STR("Active"));
 	return true;

@@ -1,11 +1,10 @@
-/* Label and field selectors, as they stand in a query. */
-#include "local/store/internal.h"
+#include "local/store/select.h"
 
-enum op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_MISSING, OP_MORE, OP_LESS };
+enum selector_op { OP_IN, OP_NOT_IN, OP_EXISTS, OP_MISSING, OP_MORE, OP_LESS };
 
 struct requirement {
 	struct str key;
-	enum op op;
+	enum selector_op op;
 	VEC(struct str) values;
 };
 
@@ -21,7 +20,7 @@ static void skip_blanks(struct str *s)
 		*s = str_sub(*s, 1, s->n);
 }
 
-static bool take(struct str *s, struct str mark)
+static bool take_mark(struct str *s, struct str mark)
 {
 	skip_blanks(s);
 	if (!str_has_prefix(*s, mark))
@@ -46,12 +45,12 @@ static struct str word(struct str *s)
 
 static bool read_set(struct requirement *r, struct str *s, struct arena *a)
 {
-	if (!take(s, STR("(")))
+	if (!take_mark(s, STR("(")))
 		return false;
 	do
 		*vec_push(a, &r->values) = word(s);
-	while (take(s, STR(",")));
-	return take(s, STR(")"));
+	while (take_mark(s, STR(",")));
+	return take_mark(s, STR(")"));
 }
 
 static bool read_operator(struct requirement *r, struct str *s, struct arena *a)
@@ -63,17 +62,17 @@ static bool read_operator(struct requirement *r, struct str *s, struct arena *a)
 		r->op = OP_EXISTS;
 		return true;
 	}
-	if (take(s, STR("!="))) {
+	if (take_mark(s, STR("!="))) {
 		r->op = OP_NOT_IN;
 		*vec_push(a, &r->values) = word(s);
 		return true;
 	}
-	if (take(s, STR("==")) || take(s, STR("="))) {
+	if (take_mark(s, STR("==")) || take_mark(s, STR("="))) {
 		r->op = OP_IN;
 		*vec_push(a, &r->values) = word(s);
 		return true;
 	}
-	if (take(s, STR(">")) || take(s, STR("<"))) {
+	if (take_mark(s, STR(">")) || take_mark(s, STR("<"))) {
 		int64_t n;
 
 		r->op = s->p[-1] == '>' ? OP_MORE : OP_LESS;
@@ -87,7 +86,7 @@ static bool read_operator(struct requirement *r, struct str *s, struct arena *a)
 
 static bool read_requirement(struct requirement *r, struct str *s, struct arena *a)
 {
-	bool missing = take(s, STR("!"));
+	bool missing = take_mark(s, STR("!"));
 
 	r->key = word(s);
 	if (str_empty(r->key))
@@ -113,7 +112,7 @@ static bool read_labels(struct selector *sel, struct str text, struct arena *a, 
 		skip_blanks(&s);
 		if (str_empty(s))
 			break;
-		if (!take(&s, STR(",")))
+		if (!take_mark(&s, STR(",")))
 			goto wrong;
 		skip_blanks(&s);
 		if (str_empty(s))

@@ -1,4 +1,16 @@
-#include "local/store/internal.h"
+#include "local/store/store.h"
+
+#include "local/store/answer.h"
+#include "local/store/crd.h"
+#include "local/store/create.h"
+#include "local/store/delete.h"
+#include "local/store/gc.h"
+#include "local/store/list.h"
+#include "local/store/object.h"
+#include "local/store/patch.h"
+#include "local/store/types.h"
+#include "local/store/update.h"
+#include "local/store/watch.h"
 
 static const msec retry_after_failure = SECONDS(1);
 enum { HISTORY = 4096, EVENTS_AT_ONCE = 256, SCRATCH_KEPT = 1 << 20 };
@@ -103,12 +115,12 @@ yyjson_val *store_frozen(struct store *s, yyjson_mut_doc *doc)
 
 static bool verb_get(struct call *c)
 {
-	struct row row;
+	struct db_row row;
 
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &row,
 	            &c->s->arena))
 		return refuse_not_found(c, c->r->name);
-	return answer_object(c, OK, row.text, row.rv);
+	return answer_object(c, HTTP_OK, row.text, row.rv);
 }
 
 static bool (*const verbs[])(struct call *c) = {
@@ -128,15 +140,16 @@ static bool check_request(struct call *c)
 	bool whole = r->verb == STORE_LIST || r->verb == STORE_DELETE_ALL;
 
 	if (c->type->gone || (r->status && !c->type->pub.status))
-		return refuse(c, NOT_FOUND, "NotFound", "the server could not find the requested resource");
+		return answer_refusal(c, HTTP_NOT_FOUND, "NotFound",
+		                      "the server could not find the requested resource");
 	if (!whole && c->type->pub.namespaced && str_empty(r->ns))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "an empty namespace may not be set when a resource name is provided");
+		return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest",
+		                      "an empty namespace may not be set when a resource name is provided");
 	if (!whole && r->verb != STORE_CREATE && str_empty(r->name))
-		return refuse(c, BAD_REQUEST, "BadRequest", "name is required");
+		return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "name is required");
 	if (r->body.n > STORE_BODY_MAX)
-		return refuse(c, TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d",
-		              STORE_BODY_MAX);
+		return answer_refusal(c, HTTP_TOO_LARGE, "RequestEntityTooLarge",
+		                      "Request entity too large: limit is %d", STORE_BODY_MAX);
 	return true;
 }
 
@@ -151,7 +164,7 @@ void store_call(struct store *s, const struct store_request *r, struct store_ans
 	store_begin(s);
 	ok = check_request(&c) && verbs[r->verb](&c);
 	if (!store_end(s, ok && !c.dry_run, &e))
-		refuse(&c, INTERNAL, "InternalError", "Internal error occurred: %s", err_msg(&e));
+		answer_refusal(&c, HTTP_SERVER_ERROR, "InternalError", "Internal error occurred: %s", err_msg(&e));
 	err_release(&e);
 }
 
@@ -175,7 +188,7 @@ static bool expire_events(struct store *s)
 	for (size_t i = 0; i < n; i++) {
 		yyjson_mut_doc *doc = store_mut(s);
 		yyjson_val *tree;
-		struct row row;
+		struct db_row row;
 
 		if (!db_get_id(s->db, ids[i], &row, &s->arena))
 			continue;
@@ -220,7 +233,7 @@ static bool make_default_namespace(struct store *s, struct err *e)
 	bool ok;
 
 	store_call(s, &r, &a);
-	ok = a.code == CREATED || a.code == CONFLICT;
+	ok = a.code == HTTP_CREATED || a.code == HTTP_CONFLICT;
 	if (!ok)
 		err_set(e, ERR_IO, "%.*s", STR_F(buf_str(&a.body)));
 	store_answer_release(&a);

@@ -3,27 +3,26 @@
 #include "base/json.h"
 #include "cluster/decode.h"
 #include "cluster/inbox.h"
-
-enum { OPTIONS_MAX = 4096 };
+#include "object/delete_options.h"
 
 /* One watch of the store. */
-struct feed {
+struct store_feed {
 	struct store_cluster *cluster;
 	enum resource resource;
 	struct str kind; /* RES_JOB: its id; owned */
 	const struct store_type *type;
 	struct store_watch *watch;
-	struct feed *next;
+	struct store_feed *next;
 };
 
 struct store_cluster {
 	struct cluster cluster; /* first: a pointer to it is a pointer to this */
 	struct store_cluster_config config;
 	struct inbox inbox;
-	struct feed *feeds;
+	struct store_feed *feeds;
 };
 
-static void push(struct feed *f, enum cluster_event_type type, struct str text)
+static void push(struct store_feed *f, enum cluster_event_type type, struct str text)
 {
 	struct store_cluster *c = f->cluster;
 	struct inbox_batch *b = inbox_begin(&c->inbox);
@@ -49,20 +48,20 @@ static void changed(void *cookie, const struct store_event *ev)
 	push(cookie, ev->change == STORE_DELETED ? EVENT_GONE : EVENT_PUT, ev->object);
 }
 
-static void feed_free(struct feed *f)
+static void feed_free(struct store_feed *f)
 {
 	store_watch_free(f->watch);
-	free((char *)(uintptr_t)f->kind.p);
+	str_free(f->kind);
 	free(f);
 }
 
 static bool add_feed(struct store_cluster *c, enum resource resource, struct str kind, const struct store_type *type,
                      struct err *e)
 {
-	struct feed *f = xcalloc(1, sizeof(*f));
+	struct store_feed *f = xcalloc(1, sizeof(*f));
 	bool ours = resource == RES_POD || resource == RES_SERVICE;
 
-	*f = (struct feed){ .cluster = c, .resource = resource, .type = type };
+	*f = (struct store_feed){ .cluster = c, .resource = resource, .type = type };
 	f->kind = (struct str){ xstrndup(str_text(kind), kind.n), kind.n };
 	push(f, EVENT_SYNC, STR_NONE);
 	f->watch = store_watch_new(c->config.store,
@@ -104,23 +103,10 @@ static const struct store_type *type_of(const struct store_cluster *c, enum reso
 {
 	if (r != RES_JOB)
 		return store_type(c->config.store, STR_NONE, STR("v1"), plural_of(r));
-	for (const struct feed *f = c->feeds; f; f = f->next)
+	for (const struct store_feed *f = c->feeds; f; f = f->next)
 		if (f->resource == RES_JOB && str_eq(f->kind, kind))
 			return f->type;
 	return NULL;
-}
-
-static void put_delete_options(const struct request *r, struct buf *b)
-{
-	buf_put(b, STR("{\"propagationPolicy\":\"Background\""));
-	if (r->grace >= 0)
-		buf_printf(b, ",\"gracePeriodSeconds\":%d", (int)r->grace);
-	if (!str_empty(r->uid)) {
-		buf_put(b, STR(",\"preconditions\":{\"uid\":"));
-		buf_json_str(b, r->uid);
-		buf_putc(b, '}');
-	}
-	buf_putc(b, '}');
 }
 
 static enum store_verb verb_of(enum verb v)
@@ -142,7 +128,7 @@ static enum store_verb verb_of(enum verb v)
 static void call(struct store_cluster *c, const struct request *r, const struct store_type *type,
                  struct store_answer *ret)
 {
-	struct buf options = BUF_INIT(OPTIONS_MAX);
+	struct buf options = BUF_INIT(DELETE_OPTIONS_MAX);
 	struct store_request to = { .verb = verb_of(r->verb),
 		                    .type = type,
 		                    .ns = r->ns,
@@ -152,7 +138,7 @@ static void call(struct store_cluster *c, const struct request *r, const struct 
 		                    .body = r->body };
 
 	if (r->verb == VERB_DELETE) {
-		put_delete_options(r, &options);
+		delete_options_put(&options, &(struct delete_options){ r->grace, r->uid, STR("Background") });
 		to.body = buf_str(&options);
 	} else if (r->verb == VERB_GET) {
 		to.body = STR_NONE;
@@ -189,7 +175,7 @@ static void submit(struct cluster *cluster, const struct request *r)
 {
 	struct store_cluster *c = (struct store_cluster *)(void *)cluster;
 	const struct store_type *type = type_of(c, r->resource, r->kind);
-	struct store_answer a = { .code = 404, .body = BUF_INIT(OPTIONS_MAX) };
+	struct store_answer a = { .code = 404, .body = BUF_INIT(DELETE_OPTIONS_MAX) };
 
 	if (type)
 		call(c, r, type, &a);
@@ -228,8 +214,8 @@ struct cluster *store_cluster_new(const struct store_cluster_config *config, str
 /* The feeds of the jobs. */
 static void drop_kinds(struct store_cluster *c)
 {
-	for (struct feed **at = &c->feeds; *at;) {
-		struct feed *f = *at;
+	for (struct store_feed **at = &c->feeds; *at;) {
+		struct store_feed *f = *at;
 
 		if (f->resource == RES_JOB) {
 			*at = f->next;
@@ -246,7 +232,7 @@ void store_cluster_free(struct cluster *cluster)
 
 	if (!c)
 		return;
-	for (struct feed *f = c->feeds, *later; f; f = later) {
+	for (struct store_feed *f = c->feeds, *later; f; f = later) {
 		later = f->next;
 		feed_free(f);
 	}

@@ -1,8 +1,6 @@
-/*
- * Strategic merge patches, for the builtin types: a merge patch in which the elements of some lists have an identity
- * ("containers" by their name), with directives: $patch, $retainKeys, $setElementOrder, $deleteFromPrimitiveList.
- */
-#include "local/store/internal.h"
+#include "local/store/strategic.h"
+
+#include "local/store/answer.h"
 
 /* By which member the elements of a list are told apart; "": by themselves, as a set. Other lists are values. */
 static const struct {
@@ -80,7 +78,7 @@ static yyjson_val *id_of(const struct elements *l, yyjson_val *one)
 	return l->key[0] ? json_get(one, l->key) : one;
 }
 
-static struct element *find(struct elements *l, yyjson_val *id)
+static struct element *find_element(struct elements *l, yyjson_val *id)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (id && l->v[i].id && json_eq(l->v[i].id, id))
@@ -112,12 +110,12 @@ static void drop(struct elements *l, struct element *e)
 static void put_element(struct merging *m, struct elements *l, yyjson_val *was, yyjson_val *one)
 {
 	yyjson_val *id = id_of(l, one);
-	struct element *e = find(l, id);
+	struct element *e = find_element(l, id);
 
 	if (!id) {
 		m->refused = true;
-		refuse(m->call, BAD_REQUEST, "BadRequest",
-		       "an element of the patch does not contain the declared merge key: %s", l->key);
+		answer_refusal(m->call, HTTP_BAD_REQUEST, "BadRequest",
+		               "an element of the patch does not contain the declared merge key: %s", l->key);
 		return;
 	}
 	if (str_eqc(directive(one), "delete")) {
@@ -141,7 +139,7 @@ static void sort(struct merging *m, struct elements *l, yyjson_val *order)
 
 	yyjson_arr_foreach(order, i, max, one)
 	{
-		struct element *e = find(l, id_of(l, one));
+		struct element *e = find_element(l, id_of(l, one));
 
 		if (!e || named[e - l->v])
 			continue;
@@ -186,7 +184,7 @@ static yyjson_mut_val *merge_lists(struct merging *m, const char *key, yyjson_va
 		if (!(yyjson_is_obj(one) && str_eqc(directive(one), "replace")) && !m->refused)
 			put_element(m, &l, was, one);
 	}
-	yyjson_arr_foreach(without, i, max, one) drop(&l, find(&l, one));
+	yyjson_arr_foreach(without, i, max, one) drop(&l, find_element(&l, one));
 	if (order)
 		sort(m, &l, order);
 	for (i = 0; i < l.n; i++)
@@ -280,8 +278,8 @@ yyjson_mut_val *strategic_merge(struct call *c, yyjson_mut_doc *doc, yyjson_val 
 	yyjson_mut_val *ret;
 
 	if (!yyjson_is_obj(patch)) {
-		refuse(c, BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
-		       json_type_name(patch));
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
+		               json_type_name(patch));
 		return NULL;
 	}
 	ret = merge_objects(&m, root, patch);

@@ -1,5 +1,7 @@
-/* The types of objects: those that are always there, and the list of all. */
-#include "local/store/internal.h"
+#include "local/store/types.h"
+
+#include "local/store/crd.h"
+#include "local/store/prepare.h"
 
 static const char *const pod_fields[] = {
 	"status.phase", "spec.nodeName",    "spec.restartPolicy",      "spec.schedulerName",
@@ -108,7 +110,7 @@ void types_release(struct store *s)
 	for (struct type *t = s->types, *next; t; t = next) {
 		next = t->next;
 		arena_release(&t->arena);
-		free((char *)(uintptr_t)t->resource.p);
+		str_free(t->resource);
 		free(t);
 	}
 	s->types = NULL;

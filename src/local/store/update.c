@@ -1,8 +1,13 @@
-/* PUT, and the second half of PATCH: a new state of an object that exists. */
-#include "local/store/internal.h"
+#include "local/store/update.h"
+
+#include "local/store/answer.h"
+#include "local/store/check.h"
+#include "local/store/create.h"
+#include "local/store/meta.h"
+#include "local/store/object.h"
 
 /* Who asks may say which object, and which state of it, is meant. */
-static bool check_same(struct call *c, const struct row *old, yyjson_val *wish)
+static bool check_same(struct call *c, const struct db_row *old, yyjson_val *wish)
 {
 	yyjson_val *meta = json_get(wish, "metadata");
 	struct str name = json_str(json_get(meta, "name")), ns = json_str(json_get(meta, "namespace"));
@@ -10,12 +15,13 @@ static bool check_same(struct call *c, const struct row *old, yyjson_val *wish)
 	char now[24];
 
 	if (!str_eq(name, old->name))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-		              STR_F(str_sub(name, 0, 256)), STR_F(old->name));
+		return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest",
+		                      "the name of the object (%.*s) does not match the name on the URL (%.*s)",
+		                      STR_F(str_sub(name, 0, 256)), STR_F(old->name));
 	if (ns.n && !str_eq(ns, old->ns))
-		return refuse(c, BAD_REQUEST, "BadRequest",
-		              "the namespace of the provided object does not match the namespace sent on the request");
+		return answer_refusal(
+			c, HTTP_BAD_REQUEST, "BadRequest",
+			"the namespace of the provided object does not match the namespace sent on the request");
 	if (uid.n && !str_eq(uid, old->uid) && c->r->verb == STORE_PATCH)
 		return refuse_invalid(c, old->name, "metadata.uid", "Invalid value: \"%.*s\": field is immutable",
 		                      STR_F(str_sub(uid, 0, 256)));
@@ -47,7 +53,7 @@ static bool has(yyjson_val *list, yyjson_val *text)
 	return false;
 }
 
-static bool check_finalizers(struct call *c, const struct row *old, yyjson_val *before, yyjson_val *wish)
+static bool check_finalizers(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
 {
 	yyjson_val *had = json_at(before, "metadata", "finalizers", NULL), *one;
 	yyjson_val *list = json_at(wish, "metadata", "finalizers", NULL);
@@ -68,7 +74,7 @@ static bool check_finalizers(struct call *c, const struct row *old, yyjson_val *
 }
 
 /* obj[key] as it was. */
-static void keep(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_val *was)
+static void keep_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, yyjson_val *was)
 {
 	if (was)
 		yyjson_mut_obj_put(obj, yyjson_mut_str(doc, key), yyjson_val_mut_copy(doc, was));
@@ -94,17 +100,17 @@ static void take_main(struct call *c, yyjson_mut_doc *doc, yyjson_val *before, y
 
 	yyjson_mut_doc_set_root(doc, root);
 	for (size_t i = 0; i < ARRAY_LEN(not_yours); i++)
-		keep(doc, meta_of(doc), not_yours[i], json_get(meta, not_yours[i]));
+		keep_field(doc, meta_of(doc), not_yours[i], json_get(meta, not_yours[i]));
 	put_str(doc, root, "apiVersion", api_version(c->type, &c->s->arena));
 	put_str(doc, root, "kind", c->type->pub.kind);
 	if (c->type->pub.status)
-		keep(doc, root, "status", json_get(before, "status"));
+		keep_field(doc, root, "status", json_get(before, "status"));
 }
 
 static void take_status(yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *wish)
 {
 	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
-	keep(doc, yyjson_mut_doc_get_root(doc), "status", json_get(wish, "status"));
+	keep_field(doc, yyjson_mut_doc_get_root(doc), "status", json_get(wish, "status"));
 }
 
 /* Has anything but metadata, status and the names of the type changed? */
@@ -141,7 +147,7 @@ static void count_generation(struct call *c, yyjson_mut_doc *doc, yyjson_val *be
 }
 
 /* The last finalizer of an object that was to be deleted has gone: so does the object. */
-static bool ends_now(const struct row *old, yyjson_val *after)
+static bool ends_now(const struct db_row *old, yyjson_val *after)
 {
 	int64_t grace = 0;
 
@@ -149,7 +155,7 @@ static bool ends_now(const struct row *old, yyjson_val *after)
 	return old->deleting && !has_finalizers(after) && grace == 0;
 }
 
-bool update_object(struct call *c, const struct row *old, yyjson_val *before, yyjson_val *wish)
+bool update_object(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
 {
 	yyjson_mut_doc *doc = store_mut(c->s);
 	yyjson_val *after;
@@ -167,7 +173,7 @@ bool update_object(struct call *c, const struct row *old, yyjson_val *before, yy
 		return false;
 	after = store_frozen(c->s, doc);
 	if (json_eq(before, after))
-		return answer_object(c, OK, old->text, old->rv);
+		return answer_object(c, HTTP_OK, old->text, old->rv);
 	if (!c->r->status)
 		count_generation(c, doc, before, after);
 	if (c->type->rules->drained && old->deleting)
@@ -176,7 +182,7 @@ bool update_object(struct call *c, const struct row *old, yyjson_val *before, yy
 		text = object_remove(c->s, c->type, old, before, doc);
 	else
 		text = object_put(c, old, before, doc);
-	return text.n && answer_object(c, OK, text, c->s->version);
+	return text.n && answer_object(c, HTTP_OK, text, c->s->version);
 }
 
 /* What is not there. A version that it once had says that it was to be there. */
@@ -193,7 +199,7 @@ bool verb_update(struct call *c)
 	struct err e = ERR_INIT;
 	yyjson_doc *body = store_parse(c->s, c->r->body, &e);
 	yyjson_val *wish = yyjson_doc_get_root(body);
-	struct row old;
+	struct db_row old;
 
 	if (!body) {
 		refuse_decoding(c, "%s", err_msg(&e));

@@ -1,5 +1,8 @@
-/* Watches, and the history that they can go back to. */
-#include "local/store/internal.h"
+#include "local/store/watch.h"
+
+#include "local/store/answer.h"
+#include "local/store/meta.h"
+#include "local/store/select.h"
 
 enum { HISTORY_BYTES = 4 << 20 };
 
@@ -16,14 +19,14 @@ struct store_watch {
 	struct store_watch *next;
 };
 
-struct event *event_new(enum store_change change, const struct type *t, struct str ns, uint64_t rv, struct str text,
-                        struct str before)
+struct history_event *event_new(enum store_change change, const struct type *t, struct str ns, uint64_t rv,
+                                struct str text, struct str before)
 {
-	size_t size = sizeof(struct event) + ns.n + text.n + before.n;
-	struct event *ev = xmalloc(size);
+	size_t size = sizeof(struct history_event) + ns.n + text.n + before.n;
+	struct history_event *ev = xmalloc(size);
 	char *at = (char *)(ev + 1);
 
-	*ev = (struct event){ .change = change, .rv = rv, .type = t, .size = size };
+	*ev = (struct history_event){ .change = change, .rv = rv, .type = t, .size = size };
 	ev->ns = (struct str){ at, ns.n };
 	ev->text = (struct str){ at + ns.n, text.n };
 	ev->before = (struct str){ at + ns.n + text.n, before.n };
@@ -50,7 +53,7 @@ void history_release(struct history *h)
 
 static void forget_first(struct history *h)
 {
-	struct event *ev = h->v[h->first];
+	struct history_event *ev = h->v[h->first];
 
 	h->since = ev->rv;
 	h->bytes -= ev->size;
@@ -59,7 +62,7 @@ static void forget_first(struct history *h)
 	free(ev);
 }
 
-static void remember(struct history *h, struct event *ev)
+static void remember(struct history *h, struct history_event *ev)
 {
 	while (h->n && (h->n == h->cap || h->bytes + ev->size > HISTORY_BYTES))
 		forget_first(h);
@@ -77,7 +80,7 @@ static bool text_matches(const struct selector *sel, struct str text)
 }
 
 /* The state before, with the version at which it stopped to be seen. */
-static struct str last_seen(const struct store_watch *w, const struct event *ev)
+static struct str last_seen(const struct store_watch *w, const struct history_event *ev)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_doc *read CLEANUP(json_docp) = yyjson_read(ev->before.p, ev->before.n, 0);
@@ -95,14 +98,14 @@ static struct str last_seen(const struct store_watch *w, const struct event *ev)
 	return text;
 }
 
-static void say(const struct store_watch *w, enum store_change change, uint64_t rv, struct str text)
+static void send_event(const struct store_watch *w, enum store_change change, uint64_t rv, struct str text)
 {
 	struct store_event ev = { change, rv, in_version(w->store, w->type, text) };
 
 	w->event(w->cookie, &ev);
 }
 
-static void tell_selected(const struct store_watch *w, const struct event *ev)
+static void tell_selected(const struct store_watch *w, const struct history_event *ev)
 {
 	bool now = text_matches(w->selector, ev->text);
 	bool before = ev->before.n ? text_matches(w->selector, ev->before) : now;
@@ -110,29 +113,29 @@ static void tell_selected(const struct store_watch *w, const struct event *ev)
 	switch (ev->change) {
 	case STORE_ADDED:
 		if (now)
-			say(w, STORE_ADDED, ev->rv, ev->text);
+			send_event(w, STORE_ADDED, ev->rv, ev->text);
 		return;
 	case STORE_MODIFIED:
 		if (now)
-			say(w, before ? STORE_MODIFIED : STORE_ADDED, ev->rv, ev->text);
+			send_event(w, before ? STORE_MODIFIED : STORE_ADDED, ev->rv, ev->text);
 		else if (before)
-			say(w, STORE_DELETED, ev->rv, last_seen(w, ev));
+			send_event(w, STORE_DELETED, ev->rv, last_seen(w, ev));
 		return;
 	case STORE_DELETED:
 		if (before)
-			say(w, STORE_DELETED, ev->rv, ev->text);
+			send_event(w, STORE_DELETED, ev->rv, ev->text);
 		return;
 	}
 }
 
-static void tell(const struct store_watch *w, const struct event *ev)
+static void tell_watch(const struct store_watch *w, const struct history_event *ev)
 {
 	if (w->ended || !str_eq(w->type->resource, ev->type->resource) || (w->ns.n && !str_eq(w->ns, ev->ns)))
 		return;
 	if (w->selects)
 		tell_selected(w, ev);
 	else
-		say(w, ev->change, ev->rv, ev->text);
+		send_event(w, ev->change, ev->rv, ev->text);
 }
 
 static void free_watch(struct store_watch *w)
@@ -161,7 +164,7 @@ void watches_tell(struct store *s)
 	s->telling = true;
 	for (size_t i = 0; i < s->events.n; i++)
 		for (const struct store_watch *w = s->watches; w; w = w->next)
-			tell(w, s->events.v[i]);
+			tell_watch(w, s->events.v[i]);
 	s->telling = false;
 	for (size_t i = 0; i < s->events.n; i++)
 		remember(&s->history, s->events.v[i]);
@@ -171,12 +174,12 @@ void watches_tell(struct store *s)
 
 /* A new watch */
 
-static bool tell_row(void *cookie, const struct row *row)
+static bool tell_row(void *cookie, const struct db_row *row)
 {
 	const struct store_watch *w = cookie;
 
 	if (!w->selects || text_matches(w->selector, row->text))
-		say(w, STORE_ADDED, row->rv, row->text);
+		send_event(w, STORE_ADDED, row->rv, row->text);
 	return !w->ended;
 }
 
@@ -198,10 +201,10 @@ static void tell_history(struct store_watch *w, uint64_t from)
 
 	s->telling = true;
 	for (size_t i = 0; i < s->history.n; i++) {
-		const struct event *ev = s->history.v[(s->history.first + i) % s->history.cap];
+		const struct history_event *ev = s->history.v[(s->history.first + i) % s->history.cap];
 
 		if (ev->rv > from)
-			tell(w, ev);
+			tell_watch(w, ev);
 	}
 	s->telling = false;
 	arena_reset(&s->arena);

@@ -1,0 +1,168 @@
+#include "client/cli.h"
+
+#include "term/bytes.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+enum { OPTIONS_MAX = 32 };
+
+void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to)
+{
+	const struct command *c = cli->command;
+	const char *rest = strncmp(c->example, "dljob ", 6) ? NULL : c->example + 5;
+
+	fprintf(to, "usage: %s %s [options]%s%s\n\n%s\nOptions:\n", cli->program, c->name, *c->operands ? " " : "",
+	        c->operands, c->help);
+	opts_help(opts, n, to);
+	fprintf(to, "\nExample:\n  %s%s\n", rest ? cli->program : "", rest ? rest : c->example);
+}
+
+int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char **argv)
+{
+	struct err e = ERR_INIT;
+	struct opt all[OPTIONS_MAX];
+	bool help = false;
+	int operands;
+
+	ASSERT(n + 2 <= OPTIONS_MAX);
+	if (n)
+		memcpy(all, opts, n * sizeof(all[0]));
+	all[n++] = (struct opt){ .name = "kinds-dir",
+		                 .value = "DIR",
+		                 .help = "load the *.lua of DIR too; may be given several times",
+		                 .list = &cli->kinds_dirs };
+	all[n++] = (struct opt){ .letter = 'h', .name = "help", .help = "this text", .flag = &help };
+
+	if (cli->describe) {
+		cli->describe(cli->describe_cookie, all, n);
+		cli->status = CLI_WELL;
+		return -1;
+	}
+	operands = opts_parse(all, n, argc, argv, &e);
+	if (help) {
+		command_help(cli, all, n, stdout);
+		cli->status = CLI_WELL;
+		operands = -1;
+	} else if (operands < 0) {
+		cli->status = cli_usage(cli, "%s", err_msg(&e));
+	}
+	err_release(&e);
+	return operands;
+}
+
+static bool load_all(struct cli *cli, struct kinds *k, struct err *e)
+{
+	const char *text = getenv("DL_OPERATOR_KINDS");
+	struct str rest = str_c(text), dir;
+
+	if (!kinds_load_builtin(k, e))
+		return false;
+	while (str_next(&rest, ':', &dir))
+		if (!str_empty(dir) && !kinds_load_dir(k, arena_str(&cli->arena, dir).p, e))
+			return false;
+	for (size_t i = 0; i < cli->kinds_dirs.n; i++)
+		if (!kinds_load_dir(k, cli->kinds_dirs.v[i], e))
+			return false;
+	return true;
+}
+
+void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS])
+{
+	ret[0] = (struct opt){ .name = "max-pod-size",
+		               .value = "SIZE",
+		               .help = "a pod may have so many bytes (1Mi)",
+		               .text = &cli->max_pod };
+	ret[1] = (struct opt){ .name = "max-job-size",
+		               .value = "SIZE",
+		               .help = "all pods of a job may have so many (256Mi)",
+		               .text = &cli->max_job };
+}
+
+static bool set_sizes(struct cli *cli, struct kinds *k, struct err *e)
+{
+	struct kind_sizes sizes = kind_sizes_default;
+
+	if (cli->max_pod && !bytes_parse(cli->max_pod, &sizes.pod))
+		return err_set(e, ERR_INVALID, "--max-pod-size wants a size such as 2Mi, not '%s'", cli->max_pod);
+	if (cli->max_job && !bytes_parse(cli->max_job, &sizes.job))
+		return err_set(e, ERR_INVALID, "--max-job-size wants a size such as 1Gi, not '%s'", cli->max_job);
+	kinds_set_sizes(k, &sizes);
+	return true;
+}
+
+struct kinds *cli_kinds(struct cli *cli)
+{
+	struct kinds *k = kinds_new(&kind_limits_default);
+	struct err e = ERR_INIT;
+
+	if (set_sizes(cli, k, &e) && load_all(cli, k, &e))
+		return k;
+	cli->status = cli_fail(cli, CLI_INVALID, "%s", err_msg(&e));
+	err_release(&e);
+	kinds_free(k);
+	return NULL;
+}
+
+static void PRINTF_LIKE(2, 0) print_message(const struct cli *cli, const char *fmt, va_list ap, const char *tail)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s%s%s: ", cli->program, cli->command ? " " : "", cli->command ? cli->command->name : "");
+	vfprintf(stderr, fmt, ap);
+	fputs(tail, stderr);
+}
+
+enum exit_code cli_usage(struct cli *cli, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_message(cli, fmt, ap, "");
+	va_end(ap);
+	fprintf(stderr, " (try '%s%s%s --help')\n", cli->program, cli->command ? " " : "",
+	        cli->command ? cli->command->name : "");
+	return CLI_INVALID;
+}
+
+enum exit_code cli_fail(struct cli *cli, enum exit_code status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_message(cli, fmt, ap, "\n");
+	va_end(ap);
+	return status;
+}
+
+bool cli_format(struct cli *cli, const char *text, enum format *ret)
+{
+	if (!strcmp(text, "yaml"))
+		*ret = FORMAT_YAML;
+	else if (!strcmp(text, "json"))
+		*ret = FORMAT_JSON;
+	else {
+		cli->status = cli_usage(cli, "-o is yaml or json, not '%s'", text);
+		return false;
+	}
+	return true;
+}
+
+static int output_errno;
+
+bool cli_output_broken(void)
+{
+	if (ferror(stdout) && !output_errno)
+		output_errno = errno ? errno : EIO;
+	return output_errno != 0;
+}
+
+bool cli_output_end(void)
+{
+	errno = 0;
+	cli_output_broken();
+	if (fclose(stdout) != 0 && !output_errno)
+		output_errno = errno;
+	if (output_errno)
+		fprintf(stderr, "dljob: cannot write to standard output: %s\n", strerror(output_errno));
+	return output_errno == 0;
+}

@@ -1,0 +1,64 @@
+/* What the commands of dljob share: options, kinds, messages, exit codes. */
+#ifndef CLIENT_CLI_H
+#define CLIENT_CLI_H
+
+#include "base/arena.h"
+#include "kind/kind.h"
+#include "term/opts.h"
+
+enum exit_code {
+	CLI_WELL = 0,
+	CLI_FAILED = 1,
+	CLI_INVALID = 2, /* the input is wrong, or the command is used wrongly */
+	CLI_TIMED_OUT = 124,
+	CLI_INTERRUPTED = 130,
+};
+
+struct cli {
+	const struct command *command;
+	const char *program; /* how it was called: dljob, or kubectl dljob */
+	/* Set: cli_parse() hands it the command's options instead of taking any, and says CLI_WELL. For completion and
+	   manual pages, which are made of the same tables. */
+	void (*describe)(void *cookie, const struct opt *opts, size_t n);
+	void *describe_cookie;
+	struct opt_list kinds_dirs;    /* --kinds-dir */
+	const char *max_pod, *max_job; /* --max-pod-size, --max-job-size; NULL: as dl-operator has them */
+	struct arena arena;
+	enum exit_code status; /* why cli_parse() or cli_kinds() gave nothing */
+};
+
+struct command {
+	const char *name;
+	const char *operands; /* FILE… */
+	const char *summary;  /* one line; NULL: not for people, so not in the list */
+	const char *help;     /* more, for --help */
+	const char *example;
+	enum exit_code (*run)(struct cli *cli, int argc, char **argv);
+};
+
+void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to);
+
+/* opts_parse() with the options that every command has. -1: help was asked for and given, or the use
+   is wrong and that was said; return cli->status. */
+int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char **argv);
+enum { SIZE_OPTS = 2 };
+/* --max-pod-size and --max-job-size, of commands that check jobs for an operator which has them. */
+void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS]);
+/* The compiled-in kinds and those of --kinds-dir and DL_OPERATOR_KINDS. NULL: return cli->status. */
+struct kinds *cli_kinds(struct cli *cli);
+
+/* One line on standard error that names the command. The first returns CLI_INVALID and points to --help. */
+enum exit_code cli_usage(struct cli *cli, const char *fmt, ...) PRINTF_LIKE(2, 3);
+enum exit_code cli_fail(struct cli *cli, enum exit_code status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* -o: how objects are written. */
+enum format { FORMAT_YAML, FORMAT_JSON };
+/* False, with the usage error said, if TEXT is neither yaml nor json. */
+bool cli_format(struct cli *cli, const char *text, enum format *ret);
+
+/* Has writing to standard output failed? Worth asking after each large piece: it also keeps the reason. */
+bool cli_output_broken(void);
+/* Closes standard output. False, with the reason said, if something could not be written. */
+bool cli_output_end(void);
+
+#endif

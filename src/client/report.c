@@ -1,0 +1,111 @@
+#include "client/report.h"
+
+#include "term/colors.h"
+
+static const struct {
+	const char *word, *color;
+} levels[] = {
+	[REPORT_ERROR] = { "error", "\033[1;31m" },
+	[REPORT_WARNING] = { "warning", "\033[1;33m" },
+	[REPORT_NOTE] = { "note", "\033[1;36m" },
+};
+
+struct report report_to(FILE *to)
+{
+	return (struct report){ .to = to, .colors = colors_wanted(to) };
+}
+
+void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
+                 struct str message)
+{
+	r->errors += level == REPORT_ERROR;
+	r->warnings += level == REPORT_WARNING;
+	fprintf(r->to, "%s:", strcmp(file, "-") ? file : "<stdin>");
+	if (pos.line)
+		fprintf(r->to, "%zu:%zu:", pos.line, pos.column);
+	fprintf(r->to, " %s%s:%s ", r->colors ? levels[level].color : "", levels[level].word,
+	        r->colors ? "\033[0m" : "");
+	if (!str_empty(field))
+		fprintf(r->to, "%.*s: ", STR_F(field));
+	fprintf(r->to, "%.*s\n", STR_F(message));
+}
+
+/* Takes "LINE:COLUMN: " off the front of *REST. */
+static bool take_position(struct str *rest, struct yaml_pos *ret)
+{
+	struct str s = *rest, line, column;
+	int64_t l, c;
+
+	if (!str_next(&s, ':', &line) || !str_int(line, &l) || !str_next(&s, ':', &column) || !str_int(column, &c))
+		return false;
+	*ret = (struct yaml_pos){ (size_t)l, (size_t)c };
+	*rest = str_trim(s);
+	return true;
+}
+
+/* MESSAGE may begin with its own "file:line:column: ". */
+static void report_unreadable(struct report *r, const char *file, struct str message)
+{
+	struct yaml_pos pos = { 0, 0 };
+	size_t n = strlen(file);
+
+	if (message.n > n + 1 && str_has_prefix(message, str_c(file)) && message.p[n] == ':') {
+		message = str_trim(str_sub(message, n + 1, message.n));
+		take_position(&message, &pos);
+	}
+	report_line(r, REPORT_ERROR, file, pos, STR_NONE, message);
+}
+
+bool report_open(struct report *r, const char *file, const struct kinds *kinds, struct arena *a, struct manifest *ret)
+{
+	struct err e = ERR_INIT;
+
+	*ret = (struct manifest){ .yaml = yaml_read(file, &e), .kinds = kinds, .arena = a };
+	if (!ret->yaml)
+		report_unreadable(r, file, str_c(err_msg(&e)));
+	err_release(&e);
+	return ret->yaml;
+}
+
+void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
+{
+	struct str path = manifest_path(m->arena, o, o->field);
+
+	report_line(r, o->class == OBJECT_FOREIGN ? REPORT_NOTE : REPORT_ERROR, file, yaml_where(m->yaml, o->doc, path),
+	            path, o->message);
+}
+
+struct placed {
+	const struct problem *problem;
+	struct str path;
+	struct yaml_pos pos;
+};
+
+static bool is_before(const struct placed *a, const struct placed *b)
+{
+	return a->pos.line != b->pos.line ? a->pos.line < b->pos.line : a->pos.column < b->pos.column;
+}
+
+void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
+                const struct problems *p)
+{
+	struct placed *all = arena_array(m->arena, struct placed, p->list.n);
+
+	/* In the order of the file; there are at most PROBLEMS_MAX of them. */
+	for (size_t i = 0; i < p->list.n; i++) {
+		struct placed one = { .problem = &p->list.v[i] };
+		size_t at = i;
+
+		one.path = manifest_path(m->arena, o, one.problem->path);
+		one.pos = yaml_where(m->yaml, o->doc, one.path);
+		for (; at > 0 && is_before(&one, &all[at - 1]); at--)
+			all[at] = all[at - 1];
+		all[at] = one;
+	}
+	for (size_t i = 0; i < p->list.n; i++)
+		report_line(r, all[i].problem->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file,
+		            all[i].pos, all[i].path, all[i].problem->message);
+	if (p->dropped)
+		report_line(r, REPORT_NOTE, file, (struct yaml_pos){ 0, 0 }, STR_NONE,
+		            arena_printf(m->arena, "%zu more problems", p->dropped));
+}

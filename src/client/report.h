@@ -1,0 +1,31 @@
+/* Problems as compilers print them: file:line:column: error: field: message. */
+#ifndef CLIENT_REPORT_H
+#define CLIENT_REPORT_H
+
+#include "client/manifest.h"
+
+#include <stdio.h>
+
+struct report {
+	FILE *to;
+	bool colors;
+	size_t errors, warnings;
+};
+
+/* Colours only where TO is a terminal and NO_COLOR is not set. */
+struct report report_to(FILE *to);
+
+enum report_level { REPORT_ERROR, REPORT_WARNING, REPORT_NOTE };
+
+/* One line; FIELD may be empty, POS unknown. Counts it. */
+void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
+                 struct str message);
+/* Opens a file, to be closed with yaml_close(). False: it cannot be read, and it was reported why. */
+bool report_open(struct report *r, const char *file, const struct kinds *kinds, struct arena *a, struct manifest *ret);
+/* What manifest_next() said of an object that is no job. */
+void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
+/* Everything that is wrong with a job. */
+void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
+                const struct problems *p);
+
+#endif

@@ -1,0 +1,31 @@
+#include "client/view.h"
+
+struct job_view job_view(yyjson_val *root)
+{
+	yyjson_val *meta = json_get(root, "metadata"), *record = json_at(root, "status", "dlOperator", NULL);
+	struct job_view v = { .ns = json_str(json_get(meta, "namespace")),
+		              .name = json_str(json_get(meta, "name")),
+		              .uid = json_str(json_get(meta, "uid")),
+		              .state = json_str(json_get(record, "phase")),
+		              .reason = json_str(json_get(record, "reason")),
+		              .pods = json_str(json_get(record, "pods")) };
+
+	v.phase = phase_parse(v.state);
+	json_int(json_get(record, "restarts"), &v.restarts);
+	time_parse(json_str(json_get(meta, "creationTimestamp")), &v.created);
+	time_parse(json_str(json_get(meta, "deletionTimestamp")), &v.deleted);
+	if (v.deleted) {
+		v.state = STR("Deleting");
+	} else if (str_empty(v.state)) {
+		v.state = STR("Waiting");
+		v.reason = STR("no operator has looked at it yet");
+	}
+	return v;
+}
+
+struct str age_text(struct arena *a, msec since, msec now)
+{
+	char text[AGE_TEXT];
+
+	return since ? arena_str(a, str_c(age_format(MAX(now - since, (msec)0), text))) : STR_NONE;
+}

@@ -1,0 +1,77 @@
+/* No two replicas may have one name: the second could never be made, and would be asked for again and again. Only the
+   kind's code can give names twice, and only calling it for every replica shows that. */
+#include "base/map.h"
+#include "kind/internal.h"
+
+/* A microsecond for each replica, and a job that runs is read again and again: it gets a warning, if it is among these.
+   A name that is given twice is a refusal when it is used. */
+enum { STARTED_MOST = 1000 };
+
+struct named {
+	size_t role;
+	int32_t index;
+	struct str name;
+};
+
+struct seen {
+	struct map names; /* named */
+	bool told;        /* one of its sort is enough */
+};
+
+static void report_double(struct kind_job *kj, const char *what, const struct named *a, const struct named *b)
+{
+	const struct role *first = &kj->job->roles[a->role], *second = &kj->job->roles[b->role];
+
+	problems_add(&kj->job->problems, kj->started ? PROBLEM_WARNING : PROBLEM_ERROR, second->path,
+	             "the %ss of %.*s-%d and %.*s-%d would both be named \"%.*s\": `names` in %.*s must give every "
+	             "replica a name of its own",
+	             what, STR_F(first->name), a->index, STR_F(second->name), b->index, STR_F(a->name),
+	             STR_F(kj->file->kind.file));
+}
+
+static void look_at_name(struct kind_job *kj, struct seen *seen, struct arena *a, const char *what, struct named n)
+{
+	struct named *mine, *other;
+
+	if (seen->told)
+		return;
+	mine = arena_new(a, struct named);
+	*mine = n;
+	mine->name = arena_str(a, n.name);
+	other = map_put(&seen->names, mine->name, mine);
+	if (!other)
+		return;
+	report_double(kj, what, other, mine);
+	seen->told = true;
+}
+
+static bool look_at_role(struct kind_job *kj, size_t role, struct seen *pods, struct seen *services, int32_t *left,
+                         struct arena *a, struct err *e)
+{
+	const struct role *r = &kj->job->roles[role];
+	struct kind_names names;
+
+	for (int32_t i = 0; i < r->count && *left && !(pods->told && services->told); i++, --*left) {
+		if (!kind_names(kj, role, i, &names, e))
+			return false;
+		look_at_name(kj, pods, a, "pod", (struct named){ role, i, names.pod });
+		if (r->service)
+			look_at_name(kj, services, a, "service", (struct named){ role, i, names.service });
+	}
+	return true;
+}
+
+bool kind_check_doubles(struct kind_job *kj, struct err *e)
+{
+	struct seen pods = { MAP_INIT, false }, services = { MAP_INIT, false };
+	int32_t left = kj->started ? STARTED_MOST : INT32_MAX;
+	struct arena a = ARENA_INIT;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < kj->job->n_roles; i++)
+		ok = look_at_role(kj, i, &pods, &services, &left, &a, e);
+	map_release(&pods.names);
+	map_release(&services.names);
+	arena_release(&a);
+	return ok;
+}

@@ -1,0 +1,14 @@
+/* What the store says. Inside its calls only a copy is taken; the rest happens in the step. */
+#ifndef LOCAL_RUNNER_WATCH_H
+#define LOCAL_RUNNER_WATCH_H
+
+#include "local/runner/state.h"
+
+bool watch_start(struct runner *r, struct err *e);
+/* For kinds whose definitions have come. */
+void watch_jobs(struct runner *r);
+void watch_stop(struct runner *r);
+/* Takes what the watches have recorded. */
+void watch_take(struct runner *r);
+
+#endif

@@ -1,0 +1,16 @@
+/* Watches, and the history that they can go back to. */
+#ifndef LOCAL_STORE_WATCH_H
+#define LOCAL_STORE_WATCH_H
+
+#include "local/store/state.h"
+
+struct history_event *event_new(enum store_change change, const struct type *t, struct str ns, uint64_t rv,
+                                struct str text, struct str before);
+void history_init(struct history *h, size_t cap, uint64_t since);
+void history_release(struct history *h);
+/* Takes the events of a call, and tells them. */
+void watches_tell(struct store *s);
+/* Frees those that were ended while something was told. */
+void watches_sweep(struct store *s);
+
+#endif

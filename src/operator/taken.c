@@ -1,0 +1,114 @@
+/* Names of children that somebody else has. People delete a job and make it again under its name: the new one waits for
+   the pods of the old one to go. If they carry our label, the watch shows when they do; whatever else stands there
+   is asked for by name, at the plan's pace. Either way the job goes on at once. */
+#include "base/list.h"
+#include "operator/internal.h"
+#include "operator/send.h"
+
+static struct refusal *refusal_of(const struct taken *t)
+{
+	struct refused *const *both = t->job->refused;
+
+	return both[0] && t == &both[0]->taken ? &both[0]->refusal : &both[1]->refusal;
+}
+
+static void unlink_taken(struct op *op, struct taken *t)
+{
+	if (!t->job)
+		return;
+	list_drop(&op->taken, t);
+	str_free(t->name);
+	*t = (struct taken){ 0 };
+}
+
+void taken_forget(struct op *op, struct cached_job *job)
+{
+	for (int aux = 0; aux < 2; aux++)
+		if (job->refused[aux])
+			unlink_taken(op, &job->refused[aux]->taken);
+}
+
+void taken_note(struct op *op, const struct pending *p, bool aux, const struct meta *found, bool watched)
+{
+	struct taken *t = &p->job->refused[aux]->taken;
+	char *text = xmalloc(p->name.n + p->role.n + 1);
+
+	unlink_taken(op, t);
+	memcpy(text, p->name.p, p->name.n);
+	if (p->role.n)
+		memcpy(text + p->name.n, p->role.p, p->role.n);
+	*t = (struct taken){ .job = p->job,
+		             .resource = p->resource,
+		             .name = { text, p->name.n },
+		             .role = { text + p->name.n, p->role.n },
+		             .index = p->index };
+	list_push(&op->taken, t);
+	refusal_of(t)->watched = watched;
+	refusal_of(t)->going = found->deleted != 0;
+}
+
+static bool is_about(const struct taken *t, enum resource resource, struct str ns, struct str name)
+{
+	return t->resource == resource && str_eq(t->name, name) && str_eq(t->job->meta.ns, ns);
+}
+
+static void go_on(struct op *op, struct taken *t)
+{
+	struct cached_job *job = t->job;
+
+	if (refusal_of(t)->kind == REFUSED_FOREIGN)
+		*refusal_of(t) = (struct refusal){ 0 };
+	unlink_taken(op, t);
+	operator_look(op, job, QUEUE_FRESH);
+}
+
+void taken_left(struct op *op, enum resource resource, struct str ns, struct str name)
+{
+	struct taken *next;
+
+	for (struct taken *t = op->taken; t; t = next) {
+		next = t->next;
+		if (is_about(t, resource, ns, name))
+			go_on(op, t);
+	}
+}
+
+void taken_not(struct op *op, const struct pending *p)
+{
+	for (int aux = 0; aux < 2; aux++) {
+		struct refused *r = p->job->refused[aux];
+
+		if (r && r->taken.job && is_about(&r->taken, p->resource, p->ns, p->name))
+			go_on(op, &r->taken);
+	}
+}
+
+static bool ask_for_child(struct op *op, const struct refused *r)
+{
+	const struct taken *t = r ? &r->taken : NULL;
+	struct pending p = { .generation = -1 };
+
+	if (!r || !t->job || r->refusal.kind != REFUSED_FOREIGN || op->now < plan_refused_until(&r->refusal) ||
+	    !send_may(op, t->job))
+		return false;
+	p.job = t->job;
+	p.resource = t->resource;
+	p.ns = t->job->meta.ns;
+	p.name = t->name;
+	p.role = t->role;
+	p.index = t->index;
+	send_get_child(op, &p);
+	return true;
+}
+
+bool taken_ask(struct op *op, struct cached_job *job)
+{
+	bool ended = job->meta.deleted || (job->record && job->record->outcome), asked = false;
+
+	/* Who has ended makes nothing but what does not count. */
+	if (!ended)
+		asked = ask_for_child(op, job->refused[false]);
+	if (!job->meta.deleted)
+		asked |= ask_for_child(op, job->refused[true]);
+	return asked;
+}

@@ -1,0 +1,206 @@
+/* How a pod has ended: which containers count, whose fault it was, and whether it ended by itself. */
+#include "plan/world.h"
+
+/* The kubelet and the control plane take a pod away without its own fault. Not here: Evicted. Where that is no fault of
+   the pod, a condition says so as well; where it stands alone, the pod has used more storage than its own limit. */
+static const char *const disruption_reasons[] = {
+	"Preempting",   "Preempted",       "Shutdown",
+	"NodeShutdown", "Terminated",      "NodeLost",
+	"NodeAffinity", "TaintToleration", "UnexpectedAdmissionError",
+};
+
+bool pod_is_disrupted(const struct pod *pod)
+{
+	if (pod->disrupted)
+		return true;
+	/* The pod's own deadline is its own failure; OutOfcpu, OutOfpods … are the node's. */
+	if (str_has_prefix(pod->reason, STR("OutOf")))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(disruption_reasons); i++)
+		if (str_eqc(pod->reason, disruption_reasons[i]))
+			return true;
+	return false;
+}
+
+bool pod_is_evicted(const struct pod *pod)
+{
+	return !pod->disrupted && str_eqc(pod->reason, "Evicted");
+}
+
+bool pod_has_run(const struct pod *pod)
+{
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		const struct container *c = &pod->containers[i];
+
+		if (!c->init && (c->state == CONTAINER_RUNNING || (c->state == CONTAINER_TERMINATED && c->started)))
+			return true;
+	}
+	return pod->phase == POD_RUNNING || pod->phase == POD_SUCCEEDED;
+}
+
+/* By the present template; a pod that was made from an earlier one is matched by the rule itself. */
+static bool container_counts(const struct role *role, const struct pod *pod, const struct container *c)
+{
+	size_t n = 0;
+
+	if (c->init)
+		return false;
+	for (size_t i = 0; i < role->n_containers; i++)
+		if (str_eq(role->containers[i].name, c->name) && !role->containers[i].init)
+			return role->containers[i].counts;
+	for (size_t i = 0; i < pod->n_containers; i++)
+		n += !pod->containers[i].init;
+	if (n == 1)
+		return true;
+	switch (role->match) {
+	case MATCH_NAME:
+		return str_eq(c->name, role->match_text);
+	case MATCH_PREFIX:
+		return str_has_prefix(c->name, role->match_text);
+	case MATCH_FIRST:
+		return false;
+	}
+	return false;
+}
+
+static const struct container *failed_init(const struct pod *pod)
+{
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		const struct container *c = &pod->containers[i];
+
+		if (c->init && c->state == CONTAINER_TERMINATED && c->exit_code != 0)
+			return c;
+	}
+	return NULL;
+}
+
+/* What the containers that count say, taken together. */
+struct ends_tally {
+	int counting, ended, bad;
+	int32_t exit_code; /* the first bad one */
+	bool oom;
+	msec started, finished; /* the first, the last */
+};
+
+static struct ends_tally tally_of(const struct role *role, const struct pod *pod)
+{
+	struct ends_tally t = { .exit_code = -1 };
+
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		const struct container *c = &pod->containers[i];
+
+		if (!container_counts(role, pod, c))
+			continue;
+		t.counting++;
+		if (c->state != CONTAINER_TERMINATED)
+			continue;
+		t.ended++;
+		t.finished = MAX(t.finished, c->finished);
+		if (c->started && (!t.started || c->started < t.started))
+			t.started = c->started;
+		if (c->exit_code == 0)
+			continue;
+		t.bad++;
+		t.oom |= str_eqc(c->reason, "OOMKilled");
+		if (t.exit_code < 0)
+			t.exit_code = c->exit_code;
+	}
+	return t;
+}
+
+static struct pod_result failure(enum cause cause, const struct ends_tally *t)
+{
+	msec ran_for = t->started && t->finished > t->started ? t->finished - t->started : 0;
+
+	return (struct pod_result){ RESULT_FAILURE, cause, t->exit_code, t->finished, ran_for };
+}
+
+static bool is_final(const struct pod *pod)
+{
+	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+}
+
+/* Whoever deletes pods of nodes that do not answer says so. */
+static enum cause disruption_cause(const struct pod *pod)
+{
+	bool node = str_eqc(pod->disrupter, "DeletionByTaintManager") || str_eqc(pod->disrupter, "DeletionByPodGC");
+
+	return node && pod->node.n ? CAUSE_NODE_FAIL : CAUSE_DISRUPTED;
+}
+
+enum cause pod_loss(const struct world *w, const struct pod *pod)
+{
+	if (pod_is_disrupted(pod))
+		return disruption_cause(pod);
+	/* One that is gone may have gone before its node did. */
+	return !pod->gone && node_is_down(w, pod->node) ? CAUSE_NODE_FAIL : CAUSE_DELETED;
+}
+
+struct pod_result pod_result(const struct role *role, const struct pod *pod)
+{
+	struct ends_tally t = tally_of(role, pod);
+	const struct container *init;
+
+	if (pod->restarts_itself && !is_final(pod))
+		return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0, 0 };
+	if (pod->phase == POD_FAILED && pod_is_disrupted(pod))
+		return failure(disruption_cause(pod), &t);
+	/* Its own deadline, its own limits. */
+	if (pod->phase == POD_FAILED && (str_eqc(pod->reason, "DeadlineExceeded") || pod_is_evicted(pod)))
+		return failure(CAUSE_FAILED, &t);
+	if (t.counting && t.ended == t.counting) {
+		if (!t.bad)
+			return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, 0 };
+		if (pod_is_disrupted(pod))
+			return failure(disruption_cause(pod), &t);
+		return failure(t.oom ? CAUSE_OOM_KILLED : CAUSE_FAILED, &t);
+	}
+	if (pod->phase == POD_SUCCEEDED)
+		return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, 0 };
+	if (pod->phase == POD_FAILED) {
+		init = failed_init(pod);
+		if (init) {
+			t.exit_code = init->exit_code;
+			t.finished = init->finished;
+		}
+		return failure(t.oom ? CAUSE_OOM_KILLED : CAUSE_FAILED, &t);
+	}
+	return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0, 0 };
+}
+
+enum { EXIT_KILLED = 128 + 9 };
+
+bool pod_codes_retryable(const struct role *role, const struct code_set *codes, const struct pod *pod)
+{
+	const struct container *init = failed_init(pod);
+	bool any = false;
+
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		const struct container *c = &pod->containers[i];
+
+		if (c->state != CONTAINER_TERMINATED || c->exit_code == 0 || !container_counts(role, pod, c))
+			continue;
+		if (!code_set_has(codes, c->exit_code))
+			return false;
+		any = true;
+	}
+	/* Killed by the kubelet, and not always with a code. */
+	if (!any && !init && pod_is_evicted(pod))
+		return code_set_has(codes, EXIT_KILLED);
+	return any || (init && code_set_has(codes, init->exit_code));
+}
+
+/* Nobody keeps the clocks of nodes and API servers nearer to each other than this. */
+static const msec clocks_differ = MINUTES(2);
+
+bool pod_ended_by_itself(const struct pod *pod, msec finished)
+{
+	msec asked;
+
+	if (!pod->meta.deleted || pod->ended)
+		return true;
+	if (finished && finished <= pod->ended_seen)
+		return true;
+	asked = pod->meta.deleted - SECONDS(pod->meta.grace);
+	return finished && finished < asked - clocks_differ;
+}

@@ -1,0 +1,113 @@
+/* dljob run: can it run here at all? Asked before anything is started, of the first pod of each role. */
+#include "local/pod/pod.h"
+#include "local/runner/trees.h"
+#include "run/internal.h"
+
+enum { POD_TEXT_MAX = 16 << 20 };
+
+struct looking {
+	const struct run *run;
+	struct arena *arena;
+	yyjson_val *pod;
+	VEC(yyjson_doc *) docs; /* that were parsed on the way */
+};
+
+static const char *find_volume(void *cookie, struct str name)
+{
+	const struct looking *g = cookie;
+	const struct given *given = &g->run->given;
+
+	return tree_of_volume(given->volumes, given->n_volumes, g->pod, name);
+}
+
+/* What stands beside the job is all that there will be. */
+static yyjson_val *find_object(struct looking *g, const char *kind, struct str name)
+{
+	const struct run_input *in = &g->run->input;
+
+	for (size_t i = 0; i < in->others.n; i++) {
+		yyjson_doc *doc = json_parse(in->others.v[i], NULL);
+		yyjson_val *root = yyjson_doc_get_root(doc);
+
+		if (str_eqc(json_str(json_get(root, "kind")), kind) &&
+		    str_eq(json_str(json_at(root, "metadata", "name", NULL)), name)) {
+			*vec_push(g->arena, &g->docs) = doc;
+			return root;
+		}
+		yyjson_doc_free(doc);
+	}
+	return NULL;
+}
+
+static yyjson_val *find_config_map(void *cookie, struct str name)
+{
+	return find_object(cookie, "ConfigMap", name);
+}
+
+static yyjson_val *find_secret(void *cookie, struct str name)
+{
+	return find_object(cookie, "Secret", name);
+}
+
+static bool find_image(void *cookie, struct str image, struct pod_image *ret)
+{
+	const struct looking *g = cookie;
+	const struct given *given = &g->run->given;
+	const char *dir = tree_find(given->rootfs, given->n_rootfs, image);
+
+	return dir && pod_image_read(ret, dir, g->arena, NULL);
+}
+
+static bool check_role(struct run *r, struct kind_job *kj, size_t role, struct looking *g)
+{
+	struct pod_from_options o = { .config_map = find_config_map,
+		                      .secret = find_secret,
+		                      .volume = find_volume,
+		                      .image = find_image,
+		                      .cookie = g,
+		                      .cwd = STR("/"),
+		                      .cpu_milli = r->machine.amount.cpu,
+		                      .memory = r->machine.amount.memory };
+	struct buf text = BUF_INIT(POD_TEXT_MAX);
+	struct err e = ERR_INIT;
+	struct pod_spec spec;
+	struct pod_refusal why = { 0 };
+	yyjson_doc *doc;
+	bool well = true;
+
+	if (!kind_job(kj)->roles[role].count)
+		return true;
+	if (!kind_pod(kj, role, 0, 0, 0, &text, &e)) {
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s", err_msg(&e));
+		well = false;
+	} else {
+		doc = json_parse(buf_str(&text), NULL);
+		g->pod = yyjson_doc_get_root(doc);
+		if (!pod_from(&spec, g->pod, &o, g->arena, &why, &e)) {
+			r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s: %.*s: %s", r->input.file,
+			                          STR_F(kind_job(kj)->roles[role].path), err_msg(&e));
+			well = false;
+		}
+		yyjson_doc_free(doc);
+	}
+	err_release(&e);
+	buf_release(&text);
+	return well;
+}
+
+bool run_check(struct run *r)
+{
+	struct looking g = { .run = r, .arena = &r->cli->arena };
+	struct err e = ERR_INIT;
+	struct kind_job *kj =
+		kind_read(r->kinds, r->input.kind, r->input.job, STR("00000000-0000-4000-8000-000000000000"), &e);
+	bool well = true;
+
+	ASSERT(kj);
+	for (size_t i = 0; well && i < kind_job(kj)->n_roles; i++)
+		well = check_role(r, kj, i, &g);
+	for (size_t i = 0; i < g.docs.n; i++)
+		yyjson_doc_free(g.docs.v[i]);
+	kind_job_free(kj);
+	return well;
+}

@@ -1,0 +1,106 @@
+/* dljob run: what is to run. */
+#include "client/report.h"
+#include "run/internal.h"
+
+enum { POD_TEXT_MAX = 16 << 20 };
+
+void run_input_release(struct run_input *in)
+{
+	yyjson_doc_free(in->doc);
+	in->doc = NULL;
+}
+
+static bool take_job(struct run *r, const char *file, const struct manifest *m, const struct manifest_object *o,
+                     struct report *report)
+{
+	struct run_input *in = &r->input;
+	struct err e = ERR_INIT;
+	struct kind_job *kj;
+	struct str name;
+
+	if (in->doc) {
+		report_line(report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
+		            arena_printf(&r->cli->arena, "a second job: %s has one already; run them one by one",
+		                         in->file));
+		return true;
+	}
+	in->doc = edits_apply(&r->options->edits, o->root, &e);
+	if (!in->doc) {
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s", err_msg(&e));
+		err_release(&e);
+		return false;
+	}
+	in->job = yyjson_doc_get_root(in->doc);
+	in->kind = o->kind;
+	in->file = file;
+	kj = kind_read(r->kinds, o->kind, in->job, STR_NONE, &e);
+	if (!kj) {
+		report_line(report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
+		            arena_str(&r->cli->arena, str_c(err_msg(&e))));
+		err_release(&e);
+		return true;
+	}
+	report_job(report, file, m, o, &kind_job(kj)->problems);
+	for (size_t i = 0; i < kind_job(kj)->n_roles; i++)
+		*vec_push(&r->cli->arena, &in->roles) = arena_str(&r->cli->arena, kind_job(kj)->roles[i].name);
+	name = json_str(json_at(in->job, "metadata", "name", NULL));
+	in->name = name;
+	in->ns = json_str(json_at(in->job, "metadata", "namespace", NULL));
+	if (str_empty(in->ns))
+		in->ns = STR("default");
+	kind_job_free(kj);
+	return true;
+}
+
+static void take_other(struct run *r, yyjson_val *root)
+{
+	struct buf text = BUF_INIT(POD_TEXT_MAX);
+
+	json_write_val(root, &text);
+	*vec_push(&r->cli->arena, &r->input.others) = arena_str(&r->cli->arena, buf_str(&text));
+	buf_release(&text);
+}
+
+static bool read_file(struct run *r, const char *file, struct report *report)
+{
+	struct manifest_object o;
+	struct manifest m;
+	bool well = true;
+
+	if (!report_open(report, file, r->kinds, &r->cli->arena, &m))
+		return true;
+	while (well && manifest_next(&m, &o)) {
+		switch (o.class) {
+		case OBJECT_JOB:
+			well = take_job(r, file, &m, &o, report);
+			break;
+		case OBJECT_FOREIGN:
+			take_other(r, o.root);
+			break;
+		case OBJECT_WRONG:
+			report_object(report, file, &m, &o);
+			break;
+		}
+	}
+	yaml_close(m.yaml);
+	return well;
+}
+
+bool run_read(struct run *r, int n, char **files)
+{
+	struct report report = report_to(stderr);
+
+	for (int i = 0; i < n; i++)
+		if (!read_file(r, files[i], &report))
+			return false;
+	if (report.errors) {
+		r->cli->status = CLI_INVALID;
+		return false;
+	}
+	if (!r->input.doc) {
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s%s", files[0],
+		                          n > 1 ? " and the others" : "");
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,54 @@
+/* dljob local: the cluster on this machine, as a process in the background. */
+#ifndef RUN_LOCAL_H
+#define RUN_LOCAL_H
+
+#include "run/given.h"
+
+struct local_options {
+	struct opt_list volumes, rootfs;
+	bool foreground, host_network, now, yes;
+	int32_t port; /* 0: any */
+	const char *timeout;
+};
+
+/* Who runs the cluster. */
+struct local_holder {
+	int lock;   /* open and ours; -1: somebody else's, or nobody's */
+	pid_t pid;  /* of whoever has it; 0: nobody */
+	int port;   /* where it serves; 0: it does not yet, or no more */
+	bool clean; /* nobody has it, and nothing of it runs */
+};
+
+struct local {
+	struct cli *cli;
+	const struct local_options *options;
+	struct given given;
+	const char *folder;
+	struct local_holder holder; /* up, and down if nobody has it: it is ours */
+};
+
+/* TAKE: if nobody has it, it is ours from now on, and counts as not clean. False, with *E, if the folder cannot be
+   looked at; one that is not there is well. */
+bool local_look(const char *folder, bool take, struct local_holder *ret, struct err *e);
+/* The lock is given back. */
+void local_holder_release(struct local_holder *h);
+/* Writes our number, and where we serve if we do, into the lock, which is ours. */
+bool local_hold(const struct local_holder *h, int port, struct err *e);
+/* Nothing of the cluster runs any more. */
+bool local_ended(const struct local_holder *h, struct err *e);
+
+/* local_serve.c: the process itself, until a signal ends it. READY is called once with NULL, or with why it cannot
+   serve. With DOWN nothing is served: what is left of an earlier one is ended. */
+enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
+                           void (*ready)(void *cookie, const char *problem), void *cookie);
+
+/* Standard output and error go to FOLDER/log from here on. */
+void local_log_open(const char *folder);
+
+enum exit_code local_up(struct local *l);
+enum exit_code local_down(struct local *l);
+enum exit_code local_status(struct local *l);
+enum exit_code local_kubeconfig(struct local *l);
+enum exit_code local_reset(struct local *l);
+
+#endif

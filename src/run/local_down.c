@@ -1,0 +1,182 @@
+/* dljob local down and reset: the cluster ends, and nothing of it runs any more. */
+#include "run/local.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "term/duration.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+static const msec told_every = SECONDS(5);
+
+static void report_problem(void *cookie, const char *problem)
+{
+	struct local *l = cookie;
+
+	if (problem)
+		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", problem);
+}
+
+static enum exit_code still_clean(struct local *l)
+{
+	struct err e = ERR_INIT;
+	bool well = local_ended(&l->holder, &e);
+
+	if (!well)
+		cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+	err_release(&e);
+	return well ? CLI_WELL : CLI_FAILED;
+}
+
+/* Its process was killed: what it left is taken over, and ended as it would have done. */
+static enum exit_code end_rest(struct local *l)
+{
+	struct kinds *kinds = cli_kinds(l->cli);
+	struct err e = ERR_INIT;
+	enum exit_code status;
+
+	if (!kinds)
+		return l->cli->status;
+	log_setup(LOG_TEXT, LOG_WARN, &clock_wall);
+	if (local_hold(&l->holder, 0, &e))
+		status = local_serve(l, kinds, true, report_problem, l);
+	else
+		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+	err_release(&e);
+	kinds_free(kinds);
+	return status;
+}
+
+/* True once it has ended. */
+static bool await_end(int fd, msec time)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n;
+
+	do
+		n = poll(&p, 1, (int)time);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
+{
+	int fd = pidfd_open(pid, 0);
+	msec waited = 0;
+
+	if (fd < 0)
+		return errno == ESRCH ? CLI_WELL
+		                      : cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
+	if (pidfd_send_signal(fd, SIGTERM, NULL, 0) && errno != ESRCH) {
+		close(fd);
+		return cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
+	}
+	if (l->options->now)
+		pidfd_send_signal(fd, SIGTERM, NULL, 0);
+	while (!await_end(fd, timeout ? MIN(told_every, timeout - waited) : told_every)) {
+		waited += told_every;
+		if (timeout && waited >= timeout) {
+			close(fd);
+			return cli_fail(l->cli, CLI_TIMED_OUT,
+			                "pods are still ending; `dljob local down --now` does not wait for them");
+		}
+		fprintf(stderr, "dljob local: pods are ending (%lld s); --now does not wait for them\n",
+		        (long long)(waited / 1000));
+	}
+	close(fd);
+	return CLI_WELL;
+}
+
+/* One look may meet a process that is killed before it has ended everything. */
+static enum exit_code down(struct local *l, msec timeout)
+{
+	struct local_holder *h = &l->holder;
+	struct err e = ERR_INIT;
+	enum exit_code status = CLI_WELL;
+	bool clean = false;
+
+	while (!clean && status == CLI_WELL) {
+		if (!local_look(l->folder, true, h, &e)) {
+			status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+			err_release(&e);
+			return status;
+		}
+		clean = !h->pid;
+		if (h->pid)
+			status = end_process(l, h->pid, timeout);
+		else if (h->lock >= 0)
+			status = h->clean ? still_clean(l) : end_rest(l);
+		local_holder_release(h);
+	}
+	return status;
+}
+
+static bool times(struct local *l, msec *ret)
+{
+	*ret = 0;
+	if (!l->options->timeout || duration_parse(str_c(l->options->timeout), ret))
+		return true;
+	l->cli->status = cli_usage(l->cli, "--timeout wants a time such as 90s or 5m, not '%s'", l->options->timeout);
+	return false;
+}
+
+enum exit_code local_down(struct local *l)
+{
+	enum exit_code status;
+	msec timeout;
+
+	if (!times(l, &timeout))
+		return l->cli->status;
+	if (access(l->folder, F_OK)) {
+		puts("there is none");
+		return CLI_WELL;
+	}
+	status = down(l, timeout);
+	if (status == CLI_WELL)
+		puts("down; its jobs are kept: `dljob local up` goes on with them");
+	return status;
+}
+
+/* Nobody runs it, or somebody who cannot be ended. */
+static bool clear(struct local *l, struct err *e)
+{
+	struct local_holder *h = &l->holder;
+	bool well = local_look(l->folder, true, h, e);
+
+	if (well && h->pid)
+		well = err_set(e, ERR_IO, "process %d has it", (int)h->pid);
+	well = well && embedded_clear(l->folder, e);
+	local_holder_release(h);
+	return well;
+}
+
+enum exit_code local_reset(struct local *l)
+{
+	struct err e = ERR_INIT;
+	enum exit_code status;
+	msec timeout;
+
+	if (!times(l, &timeout))
+		return l->cli->status;
+	if (!l->options->yes)
+		return cli_usage(l->cli, "this removes all jobs, logs and keys in %s: say --yes", l->folder);
+	if (access(l->folder, F_OK)) {
+		puts("there is none");
+		return CLI_WELL;
+	}
+	status = down(l, timeout);
+	if (status != CLI_WELL && status != CLI_FAILED)
+		return status;
+	/* A database that cannot be opened is why one comes here. */
+	if ((status == CLI_WELL || clear(l, &e)) && file_remove_tree(l->folder, true, &e)) {
+		printf("%s is empty\n", l->folder);
+		return CLI_WELL;
+	}
+	status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+	err_release(&e);
+	return status;
+}

@@ -1,0 +1,119 @@
+/* What goes wrong between operators and the server. */
+#include "sim/faults.h"
+#include "sim/groups.h"
+#include "sim/load.h"
+#include "sim/nodes.h"
+#include "sim/sim.h"
+#include "sim/sizes.h"
+
+static void refuse_status(struct sim *s)
+{
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (j->exists && rng_one_in(&s->rng, 4)) {
+			if (rng_one_in(&s->rng, 2))
+				j->status_refused = s->now + SECONDS(3);
+			else
+				j->own_refused = s->now + sim_between(s, 1000, 300000);
+			return;
+		}
+}
+
+/* An admission policy, or a webhook that sets no code. All are denied for less time than ends a job that was never
+   accepted, and then not for a while; one that has run is denied for as long as it takes. */
+static void deny(struct sim *s)
+{
+	static const int codes[] = { 422, 400, 403 };
+	struct sim_job *found = NULL;
+	size_t n = 0;
+
+	s->deny_code = codes[rng_below(&s->rng, ARRAY_LEN(codes))];
+	if (s->now >= s->deny_again && rng_one_in(&s->rng, 2)) {
+		s->denied = s->now + sim_between(s, 1000, 45000);
+		s->deny_again = s->denied + SECONDS(130);
+		return;
+	}
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (j->exists && j->now->record && j->now->record->running && rng_one_in(&s->rng, ++n))
+			found = j;
+	if (found)
+		found->denied = s->now + sim_between(s, 60000, 300000);
+}
+
+static void something_fails(struct sim *s)
+{
+	struct stream *st = s->link ? &s->link->streams[rng_below(&s->rng, link_streams(s))] : NULL;
+
+	switch (rng_below(&s->rng, 18)) {
+	case 0:
+		if (s->link && rng_one_in(&s->rng, 2))
+			link_kill(s);
+		else if (s->link)
+			link_change_leader(s);
+		break;
+	case 1:
+	case 2:
+	case 3:
+	case 4:
+		if (st) {
+			TRACE(s, "watch stalls");
+			stream_stall(s, st, s->now + sim_between(s, 500, 40000));
+			s->tally->hits[HIT_WATCH_STALLED]++;
+		}
+		break;
+	case 5:
+	case 6:
+		if (st && st->on) {
+			TRACE(s, "watch breaks");
+			stream_anew(s, st, sim_between(s, 100, 20000));
+			s->tally->hits[HIT_WATCH_DROPPED]++;
+		}
+		break;
+	case 7:
+		if (st && st->on) {
+			TRACE(s, "410");
+			stream_anew(s, st, 1);
+			s->tally->hits[HIT_WATCH_EXPIRED]++;
+		}
+		break;
+	case 8:
+	case 9:
+		if (st && st->on && st->n_last) {
+			stream_replay(s, st);
+			s->tally->hits[HIT_WATCH_REPEATED]++;
+		}
+		break;
+	case 10:
+		s->quota_until = s->now + sim_between(s, 1000, 30000);
+		break;
+	case 11:
+		s->webhook_until = s->now + sim_between(s, 1000, 10000);
+		break;
+	case 12:
+		refuse_status(s);
+		break;
+	case 13:
+		deny(s);
+		break;
+	default:
+		nodes_fault(s);
+	}
+	if (sim_chance(s, 4))
+		sizes_fault(s);
+	if (s->gang && sim_chance(s, 30)) {
+		groups_undefine(s);
+		if (s->link && s->link->streams[RES_GROUP].on)
+			stream_anew(s, &s->link->streams[RES_GROUP], sim_between(s, 1, 2000));
+	}
+}
+
+/* Now and then something goes wrong. */
+void faults_act(struct sim *s)
+{
+	if (!s->busy)
+		something_fails(s);
+	else if (rng_one_in(&s->rng, 2))
+		load_begin_storm(s);
+	else
+		nodes_fault(s);
+	sim_move(s, s->faults, s->now + sim_between(s, 200, 12000));
+}

@@ -1,0 +1,137 @@
+/* The objects as the simulated server has them. */
+#ifndef SIM_OBJECTS_H
+#define SIM_OBJECTS_H
+
+#include "base/json.h"
+#include "cluster/cluster.h"
+#include "kind/kind.h"
+#include "job/record.h"
+#include "sim/wish.h"
+
+enum {
+	NODE_LEFT = 16,
+	LINKS = 2, /* the operator of today, and one that does not know yet that it is not */
+};
+
+struct link;
+struct sim_event;
+
+/* What is too large is not shown in lists and watches. */
+enum sim_size {
+	SIZE_USUAL,
+	SIZE_LARGE,
+	SIZE_VAST, /* it cannot even be read by name */
+};
+
+struct version;
+
+/* What the kinds make of a wish; nothing that the checkers look at depends on the job's name. */
+struct spec {
+	struct wish wish;
+	bool deleting;
+	struct kind_job *read;
+};
+
+/* One job, by UID; it stays known after its end. */
+struct sim_job {
+	struct str name, uid, kind, key;
+	struct wish wish;
+	bool exists, deleting, collecting;
+	int64_t generation;
+	msec edited;                  /* by a user, the last time */
+	struct version *now;          /* as the server has it */
+	struct version *known[LINKS]; /* the newest that each operator was shown */
+	struct sim_pod *pods;         /* all that exist and name it as their owner */
+	struct sim_service *services;
+	struct sim_group *group;
+	struct version *group_known[LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
+	int32_t failures;                   /* pods that ended in a way that may be counted */
+	bool flaky_done;                    /* the flaky replica has ended well */
+	bool refuse;                        /* the server takes none of its pods: 422 */
+	struct str refused_role;            /* … of this role alone, and never; empty: of all */
+	bool was_refused;                   /* … or did not, from its first day on */
+	msec denied;                        /* a policy denies its pods until then */
+	msec status_refused;                /* … and the server its status */
+	msec own_refused;                   /* … and what its kind wrote in it */
+	struct kind_job *spec;              /* as the kinds read it; of this generation */
+	struct sim_job *next;
+};
+
+/* What watchers are shown: an immutable state of an object. */
+struct version {
+	struct object object;
+	struct sim_job *job;  /* of a job */
+	struct sim_job *gang; /* … whose PodGroup it is */
+	struct kind_job *spec;
+	struct record *record;
+	enum sim_size size;
+	struct sim_pod *pod; /* of a pod */
+	uint64_t seq;
+};
+
+enum pod_stage {
+	STAGE_NEW,
+	STAGE_BOUND,
+	STAGE_ADMITTED,
+	STAGE_STARTING,
+	STAGE_UP,
+	STAGE_RUNNING,
+	STAGE_ENDED,
+	STAGE_STOPPING,
+	STAGE_GONE
+};
+
+struct sim_pod {
+	struct pod now;
+	struct container containers[2];
+	bool labelled; /* carries our labels: the watch selects on them */
+	bool hidden;   /* it lost them once, or was shown without its name: nobody can be sure of it */
+	bool foreign;
+	bool late; /* made by an operator that is not the leader any more */
+	struct sim_job *job;
+	struct sim_node *on;
+	enum pod_stage stage;
+	struct sim_event *timer;
+	size_t role;           /* row among its kind's roles */
+	bool counted;          /* one of its job's failures */
+	bool stuck;            /* cannot start for a long time */
+	msec held;             /* by somebody's finalizer until then */
+	const struct link *by; /* who made it, and when */
+	msec made;
+	enum sim_size size;
+	const struct link *told[LINKS]; /* the operators that know that it is there, and too large … */
+	msec told_at[LINKS];            /* … since then */
+	struct version *version;
+	struct sim_pod *next, *prev; /* of its job */
+};
+
+struct sim_service {
+	struct service now;
+	bool labelled, foreign;
+	struct sim_job *job;
+	enum sim_size size;
+	struct version *version;
+	struct sim_service *next, *prev;
+};
+
+struct sim_group {
+	struct group now;
+	yyjson_val *root; /* the object, but for what the server says in its metadata */
+	bool foreign;
+	struct sim_job *job;
+	struct sim_event *timer;
+	struct version *version;
+};
+
+struct sim_node {
+	struct node now;
+	bool exists, was_down;
+	msec skew;                       /* its clock goes wrong by that */
+	struct sim_pod *left[NODE_LEFT]; /* pods that were stopped on it, and when */
+	msec left_at[NODE_LEFT];
+	size_t n_left;
+	struct sim_event *timer;
+	struct version *version;
+};
+
+#endif
