@@ -6,10 +6,14 @@ MESON_FLAGS ?=
 EXAMPLE ?= examples/local/linear.yaml
 IMAGE ?= dl-operator
 TAG ?=
+SEEDS ?= 2000
+FROM ?= random
 
-.PHONY: all help run test test-frameworks test-local test-cluster test-cluster-oldest bench bench-cluster bench-local
+.PHONY: all help run test test-plain test-frameworks test-local test-cluster test-cluster-oldest
+.PHONY: demo bench bench-cluster bench-local
 .PHONY: example-mxnet example-tensorflow example-paddle example-pytorch
-.PHONY: fuzz coverage soak soak-cluster soak-local lint format image manifests install uninstall clean
+.PHONY: fuzz coverage seeds soak soak-cluster soak-local lint format image manifests install uninstall clean
+.PHONY: hooks deb wheel release-dry-run
 
 all: ## build build/dl-operator, build/dljob and build/dl-sim
 	@scripts/deps.sh
@@ -28,9 +32,13 @@ example-pytorch: all ## the same with PyTorch
 example-mxnet example-tensorflow example-paddle example-pytorch: example-%:
 	@DLJOB=$${DLJOB:-$(BUILD)/dljob} scripts/example.sh $* || [ $$? = 77 ]
 
-test: ## build with warnings as errors, run all tests, also under ASan and UBSan
+test: ## build with warnings as errors, run all tests once, under ASan and UBSan
 	@scripts/deps.sh
 	@scripts/test.sh
+
+test-plain: ## the same tests of a build without sanitizers
+	@scripts/deps.sh
+	@scripts/test.sh --plain
 
 test-frameworks: all ## MXNet and TensorFlow on this machine (DL_REQUIRE=1: no skipping)
 	@bats --timing test/frameworks
@@ -44,11 +52,11 @@ test-cluster: all ## test-local, and tests on a real Kubernetes (the first time 
 	@KILLS=40 test/cluster-soak/run kill input network foreign
 	@KILLS=10 $(MAKE) --no-print-directory soak-local
 
-# The oldest one that docs/install.md names, without the tests to which the version is the same.
-ANY_VERSION = archive-end.bats bench.bats bench-cluster.bats image.bats kube-deps.bats
-test-cluster-oldest: all ## the tests on a real Kubernetes, on the oldest version that is supported
-	@KUBE_VERSION=1.33.13 scripts/test-cluster.sh $(filter-out $(addprefix test/cluster/,$(ANY_VERSION)), \
-	  $(sort $(wildcard test/cluster/*.bats)))
+test-cluster-oldest: all ## what depends on the version, on the oldest Kubernetes that is supported
+	@scripts/test-cluster.sh --oldest
+
+demo: all ## record docs/demo.svg, the session at the top of the README
+	@scripts/record.py docs/demo.svg "dljob run --kill worker/1@1 $(EXAMPLE)"
 
 bench: ## measure speed, beside the targets
 	@scripts/deps.sh
@@ -80,6 +88,11 @@ coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 	@scripts/deps.sh --lint
 	@scripts/coverage.sh
 
+seeds: ## run the simulator with 2,000 seeds from a random start, list what broke (SEEDS=number, FROM=first)
+	@scripts/deps.sh
+	@TARGETS=dl-sim scripts/build.sh $(BUILD) $(MESON_FLAGS)
+	@$(BUILD)/dl-sim --seeds $(SEEDS) --from $(FROM) --jobs $$(nproc) --keep-going
+
 soak: all ## run the simulator with ever new seeds until stopped
 	@$(BUILD)/dl-sim --soak
 
@@ -89,13 +102,16 @@ soak-cluster: all ## kill, cut off and mislead operators on a real API server (h
 soak-local: all ## kill the cluster on this machine a hundred times under load, and look at what is left
 	@PYTHONDONTWRITEBYTECODE=1 DLJOB=$(CURDIR)/$(BUILD)/dljob test/local-soak/run
 
-lint: ## clang, clang-tidy, cppcheck and shellcheck, warnings as errors
+lint: ## format, clang, clang-tidy, cppcheck and shellcheck, warnings as errors
 	@scripts/deps.sh --lint
 	@scripts/lint.sh
 
 format: ## format the C sources in place
 	@scripts/deps.sh --lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+hooks: ## check what is staged before every commit: format, shellcheck, tidy
+	@scripts/pre-commit.sh --install
 
 image: ## build/image/dl-operator.tar, an image of both programs for containerd, podman and docker (IMAGE=name)
 	@scripts/deps.sh
@@ -104,6 +120,18 @@ image: ## build/image/dl-operator.tar, an image of both programs for containerd,
 
 manifests: all ## deploy/manifests from the helm chart
 	@scripts/manifests.sh
+
+deb: ## build/deb: Debian packages of both programs
+	@scripts/deb.sh
+
+wheel: ## build/wheel: dljob for pip, with its libraries
+	@scripts/deps.sh --release
+	@TARGETS=dljob scripts/build.sh build-image --buildtype=release
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PYTHONDONTWRITEBYTECODE=1 scripts/wheel.py \
+	  --version $$(scripts/version.sh) --out build/wheel build-image/dljob
+
+release-dry-run: ## build/release: all files of a release, without its tag
+	@scripts/release.sh --dry-run
 
 install: all ## install both programs, kinds, manual pages and completions below PREFIX
 	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh

@@ -3,6 +3,7 @@
 #
 #   scripts/deps.sh           what the build and `make test` need
 #   scripts/deps.sh --lint    the linters and the coverage tool as well
+#   scripts/deps.sh --release what makes and tries Debian packages and wheels as well
 #
 # Everything comes from Debian's packages. On Debian 12 yyjson is not packaged: the two small
 # packages of the next release are unpacked into build/deps with an apt configuration of our own,
@@ -13,10 +14,10 @@ cd "$(dirname "$0")/.."
 packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libuv1-dev
   libcurl4-openssl-dev libgnutls28-dev libmicrohttpd-dev libsqlite3-dev libcmocka-dev openssl curl bats jq
   python3-yaml binutils ca-certificates"
-if [ "${1:-}" = --lint ]; then
-  packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr
-    shellcheck"
-fi
+case ${1:-} in
+--lint) packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr shellcheck" ;;
+--release) packages="$packages debhelper dpkg-dev fakeroot mmdebstrap patchelf python3-venv" ;;
+esac
 
 missing=
 for p in $packages; do
@@ -50,12 +51,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/etc" "$tmp/debs" "$tmp/root"
 
-# The machine's own mirror: the first address that its sources name for Debian itself.
-mirror=$(sed -n -e 's/^URIs:[[:space:]]*//p' \
-  -e 's/^deb[[:space:]]\(\[[^]]*\][[:space:]]*\)\{0,1\}\([^[:space:]]*\)[[:space:]].*/\2/p' \
-  /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-  grep '/debian/\{0,1\}$' | head -n 1)
-[ -n "$mirror" ] || { echo "deps: no Debian mirror found in /etc/apt" >&2; exit 1; }
+mirror=$(scripts/debian-mirror.sh)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keyring] $mirror trixie main" >"$tmp/etc/sources.list"
 cat >"$tmp/etc/apt.conf" <<CONF

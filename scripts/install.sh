@@ -23,9 +23,10 @@ put() {
   mv -f "$1.new" "$1"
 }
 
-install -d "$root/bin" "$root/share/dl-operator/kinds"
+install -d "$root/bin" "$root/share/dl-operator/kinds/lib"
 install -m 755 "$BUILD/dl-operator" "$BUILD/dljob" "$root/bin/"
 install -m 644 kinds/*.lua "$root/share/dl-operator/kinds/"
+install -m 644 kinds/lib/*.lua "$root/share/dl-operator/kinds/lib/"
 # Where Debian has no yyjson of its own, ours comes along.
 if [ -e build/deps/lib/libyyjson.so.0 ]; then
   install -d "$root/lib/dl-operator"

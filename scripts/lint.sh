@@ -2,10 +2,10 @@
 # What other tools say about the sources. Every finding is an error.
 #
 #   scripts/lint.sh            all of them
-#   scripts/lint.sh clang …    only those named: clang tidy cppcheck shell format
+#   scripts/lint.sh clang …    only those named: format clang tidy cppcheck shell
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- clang tidy cppcheck shell
+[ $# -gt 0 ] || set -- format clang tidy cppcheck shell
 
 sources=$(git ls-files 'src/*.c' 'test/*.c')
 # Tests are compiled with all warnings; to analyze them as well takes longer than it is worth.
@@ -34,11 +34,11 @@ for check; do
     # shellcheck disable=SC2046 # a list of our files
     shellcheck -x $(git ls-files 'scripts/*.sh' 'deploy/*.sh' '.ci/run' 'test/tidy' 'test/tidy_test' 'test/simulator' \
       'test/e2e/*.ba[ts]*' 'test/frameworks/*.bats' 'test/cluster/*.ba[ts]*' 'test/cluster/*.sh' \
-      test/cluster/up test/cluster/down test/cluster-soak/run) || rc=1
+      test/lanes_test test/cluster/up test/cluster/down test/cluster-soak/run) || rc=1
     ;;
   format)
-    # shellcheck disable=SC2086
-    clang-format --dry-run --Werror $sources || rc=1
+    # shellcheck disable=SC2046,SC2086
+    clang-format --dry-run --Werror $sources $(git ls-files 'src/*.h' 'test/*.h') || rc=1
     ;;
   *)
     echo "lint: no check of the name $check" >&2

@@ -1,7 +1,9 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Runs one suite for scripts/test.sh: scripts/suite.sh "NAME<TAB>COMMAND". The command speaks TAP. A
 # missing or short plan, or an exit status that TAP does not explain, is one more failure.
 set -eu
+# shellcheck source=scripts/group.sh
+. "$(dirname "$0")/group.sh"
 name=${1%%	*}
 command=${1#*	}
 limit=${SUITE_SECONDS:-480}
@@ -15,8 +17,9 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}"
 start=$(date +%s)
 rc=0
 # What it says beside must not fall into a line of TAP.
-timeout -k 5 "$limit" sh -c "$command" >"$out" 2>"$out.err" </dev/null || rc=$?
+in_group timeout -k 5 "$limit" sh -c "$command" >"$out" 2>"$out.err" </dev/null || rc=$?
 seconds=$(($(date +%s) - start))
+printf '%s\t%s\n' "$name" "$seconds" >"$RESULTS/$id.took"
 
 counts=$(awk -v rc="$rc" -v limit="$limit" '
   /^[0-9]+\.\.[0-9]+/ { split($1, p, /\.\./); if (p[2] >= p[1]) plan += p[2] - p[1] + 1; planned = 1 }
@@ -47,4 +50,18 @@ echo "$passed $failed $skipped" >"$RESULTS/$id.counts"
     echo "----"
   fi
 } >"$out.report"
-cat "$out.report"
+
+# How far all is, in a line that the next report takes the place of.
+progress() {
+  cat "$RESULTS"/*.counts | awk -v want="$SUITES" '
+    { passed += $1; failed += $2; n++ }
+    END { printf "%d of %d suites, %d passed, %d failed", n, want, passed, failed }'
+}
+
+# One at a time, so that no line falls into another.
+{
+  flock 9
+  [ -z "${PROGRESS:-}" ] || printf '\r\033[K'
+  cat "$out.report"
+  [ -z "${PROGRESS:-}" ] || progress
+} 9>"$RESULTS/lock"

@@ -1,49 +1,104 @@
 #!/usr/bin/env bash
 # Runs the tests that need a cluster, on one that is started for them.
 #
-#   scripts/test-cluster.sh [FILE.bats …]           a real Kubernetes
-#   scripts/test-cluster.sh --local [FILE.bats …]   `dljob local`, for the tests that have the tag `local`
+#   scripts/test-cluster.sh [FILE.bats …]    a real Kubernetes; all files unless some are named
+#   scripts/test-cluster.sh --kwok           only the files that need no other nodes than those that kwok plays
+#   scripts/test-cluster.sh --node           only those with the tag `node`: on a real one
+#   scripts/test-cluster.sh --apart          only those with the tag `apart`: they ask no cluster, and take their time
+#   scripts/test-cluster.sh --oldest         only the tests with the tag `version`, to which another server may answer
+#                                            otherwise; on the oldest version that is supported (or KUBE_VERSION)
+#   scripts/test-cluster.sh --local [FILE…]  `dljob local`, for the tests with the tag `local`
+#   scripts/test-cluster.sh --get            builds and installs what all of these need, and runs none
 #
-# The cluster ends with this script, however that ends. Its logs stay in build/cluster, those of the real nodes in
-# build/cluster-node, build/cluster-frameworks and build/cluster-chart, those of the local one in build/cluster-local.
-# With DL_REQUIRE=1 the frameworks must be there.
+# The cluster ends with this script, however that ends. Its logs stay in build/cluster, those of real nodes in
+# build/cluster-node and build/cluster-chart, those of the local one in build/cluster-local, those of the oldest in
+# build/cluster-oldest and build/cluster-oldest-…: all of these can run side by side. With DL_REQUIRE=1 the frameworks
+# must be there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-logs=build/cluster
-options=()
-export CLUSTER=kube
-if [ "${1:-}" = --local ]; then
+# shellcheck source=scripts/group.sh
+. scripts/group.sh
+
+# As docs/install.md says.
+oldest=1.33.13
+
+usage() {
+  sed -n 's/^#   //p' "$0" >&2
+  exit 2
+}
+
+# tagged TAG FILE…: those that have it, or a test that does.
+tagged() { grep -ls "^# bats [a-z]*_tags=\(.*,\)\?$1\(,.*\)\?\$" "${@:2}" || true; }
+# of_kwok FILE…: those that ask the cluster that all files share.
+of_kwok() { grep -Ls '^# bats file_tags=\(.*,\)\?\(node\|apart\)\(,.*\)\?$' "$@" || true; }
+
+part=all
+case ${1:-} in
+--local | --kwok | --node | --apart | --oldest | --get)
+  part=${1#--}
   shift
+  [ "$part" = local ] || [ $# = 0 ] || usage
+  ;;
+-*) usage ;;
+esac
+export CLUSTER=kube
+options=()
+files=()
+logs=$PWD/build/cluster
+[ $# -gt 0 ] || set -- test/cluster/*.bats
+case $part in
+local)
   CLUSTER=local
-  logs=build/cluster-local
+  logs=$PWD/build/cluster-local
   options=(--filter-tags 'local,!kube')
-fi
-[ $# -gt 0 ] || set -- test/cluster
+  ;;
+kwok) mapfile -t files < <(of_kwok "$@") ;;
+node | apart) mapfile -t files < <(tagged "$part" "$@") ;;
+oldest)
+  mapfile -t files < <(tagged version "$@")
+  export KUBE_VERSION=${KUBE_VERSION:-$oldest}
+  logs=$PWD/build/cluster-oldest
+  options=(--filter-tags version)
+  ;;
+esac
+[ ${#files[@]} = 0 ] || set -- "${files[@]}"
 
 # Built before the clock of the tests runs. What a node needs, where there can be one.
-case "$CLUSTER $(id -u) $*" in
-local*) scripts/kube-deps.sh --kubectl >/dev/null ;;
-"kube 0 test/cluster" | "kube 0 "*node.bats* | "kube 0 "*verbs.bats* | "kube 0 "*frameworks.bats* | \
-  "kube 0 "*chart.bats*)
-  scripts/kube-deps.sh --node >/dev/null
-  ;;
-*) scripts/kube-deps.sh >/dev/null ;;
-esac
-[ $CLUSTER = local ] || scripts/kube-deps.sh --helm >/dev/null
-case "$CLUSTER $*" in
-"kube test/cluster" | kube*frameworks.bats*)
+node=$(tagged node "$@")
+[ "$(id -u)" = 0 ] || node=
+if [ $CLUSTER = local ]; then
+  scripts/kube-deps.sh --kubectl >/dev/null
+else
+  scripts/kube-deps.sh ${node:+--node} >/dev/null
+  scripts/kube-deps.sh --helm >/dev/null
+fi
+case "$CLUSTER $part $*" in
+"kube oldest "*) ;;
+kube*frameworks.bats*)
   for name in mxnet tensorflow; do
     scripts/example.sh --install $name >/dev/null || [ $? = 77 ] || exit 1
   done
   ;;
 esac
+if [ "$part" = get ]; then
+  scripts/kube-deps.sh --kubectl >/dev/null
+  KUBE_VERSION=$oldest scripts/kube-deps.sh ${node:+--node} >/dev/null
+  exit 0
+fi
+# No cluster with kwok where nobody asks it.
+mapfile -t kwok < <(of_kwok "$@")
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-trap 'exit 130' INT TERM HUP
-rm -rf "$logs" "$logs-node" "$logs-frameworks" "$logs-chart"
-export CLUSTER_WHILE=$$ CLUSTER_LOGS=$PWD/$logs
+export CLUSTER_WHILE=$$ CLUSTER_LOGS=$logs CLUSTER_KWOK=${#kwok[@]}
+[ "$CLUSTER_KWOK" = 0 ] || rm -rf "$logs"
+[ -z "$node" ] || rm -rf "$logs-node" "$logs-chart"
 rc=0
-timeout -k 10 2400 bats --tap --timing "${options[@]}" "$@" 3>&- | tee "$out" || rc=$?
+# Seen as it comes, and kept to be counted. Who ends this script is waited for by the tests, which write until then.
+exec 7> >(trap '' INT TERM HUP; exec tee "$out")
+tee=$!
+in_group timeout -k 60 2400 bats --tap --timing "${options[@]}" "$@" 3>&- >&7 7>&- || rc=$?
+exec 7>&-
+wait $tee
 awk -v rc=$rc '
   /^1\.\./ { split($0, p, /\.\./); plan = p[2] }
   /^ok/ { if (/# skip/) skipped++; else passed++ }

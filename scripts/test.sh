@@ -1,18 +1,28 @@
-#!/bin/sh
-# Builds build/ and build-asan/ and runs every test there is. One line for each suite, the whole
-# output of what failed, and "N passed, M failed" at the end.
+#!/usr/bin/env bash
+# Runs every test there is once, sanitized. One line for each suite, the whole output of what failed, and
+# "N passed, M failed" at the end; at a terminal a line below says how far it is.
 #
-#   scripts/test.sh            everything
-#   scripts/test.sh PATTERN    only the suites whose name matches the (grep) pattern
+#   scripts/test.sh                    everything, built with ASan and UBSan in build-asan/
+#   scripts/test.sh --plain            the suites that run the programs, built without, in build/
+#   scripts/test.sh [--plain] PATTERN  only the suites whose name matches the (grep) pattern
 set -eu
 cd "$(dirname "$0")/.."
 
+b=build-asan
+if [ "${1:-}" = --plain ]; then
+  b=build
+  shift
+fi
 pattern=${1:-.}
-jobs=$(nproc 2>/dev/null || echo 2)
+# Some suites mostly wait: half as many again as there are cores.
+jobs=$(($(nproc 2>/dev/null || echo 2) * 3 / 2))
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
-trap 'exit 130' INT TERM
+# shellcheck source=scripts/group.sh
+. scripts/group.sh
 export RESULTS="$results"
+export PROGRESS=
+[ ! -t 1 ] || PROGRESS=yes
 
 build() {
   start=$(date +%s)
@@ -25,37 +35,54 @@ build() {
   printf '%-32s %18s %4ds\n' "build $1" '' $(($(date +%s) - start))
 }
 
-# name<TAB>command, longest first, so that the cores end together.
+# name<TAB>command. The longest, which begins first, is the simulator.
 suites() {
-  for b in build build-asan; do
-    san=
-    [ $b = build ] || san=' (sanitized)'
-    # Sanitizers are slow: they get fewer seeds.
-    [ $b = build ] && sim="100 10000" || sim="10 10000 1"
-    printf 'simulator%s\t%s\n' "$san" "test/simulator $b/dl-sim $sim"
-    for f in test/e2e/*.bats; do
-      [ -e "$f" ] || continue
-      # An image is of a build without sanitizers.
-      [ "$b ${f##*/}" != "build-asan image.bats" ] || continue
-      printf '%s%s\t%s\n' "$(basename "$f")" "$san" "DLJOB=$PWD/$b/dljob bats --tap $f"
-    done
-    for t in "$b"/test/*_test; do
-      [ -x "$t" ] || continue
-      printf '%s%s\t%s\n' "$(basename "$t")" "$san" "$t"
-    done
+  printf 'simulator\t%s\n' "test/simulator $b/dl-sim 20261 100 10000"
+  for f in test/e2e/*.bats; do
+    [ -e "$f" ] || continue
+    case $b/${f##*/} in
+    # They are the same whichever build is tested.
+    build/programs.bats | build/image.bats | build/release.bats | build/hooks.bats) continue ;;
+    esac
+    printf '%s\t%s\n' "$(basename "$f")" "DLJOB=$PWD/$b/dljob bats --tap $f"
   done
+  for t in "$b"/test/*_test; do
+    [ -x "$t" ] || continue
+    printf '%s\t%s\n' "$(basename "$t")" "$t"
+  done
+  [ $b = build-asan ] || return 0
   printf 'tidy\ttest/tidy\n'
   printf 'tidy_test\ttest/tidy_test\n'
+  printf 'lanes_test\ttest/lanes_test\n'
 }
 
-build build
-build build-asan -Db_sanitize=address,undefined -Db_lundef=false
+# longest_first: by what each took the last time, so that the cores end together; who is new comes first.
+longest_first() {
+  awk -F '\t' 'FILENAME != "-" { took[$1] = $2; next } { print ($1 in took ? took[$1] : 1e6 - FNR) "\t" $0 }' \
+    "$1" - | sort -t "$(printf '\t')" -k 1,1nr | cut -f 2-
+}
 
-suites | grep -e "$pattern" >"$results/suites" || { echo "test: no suite matches $pattern" >&2; exit 2; }
-# Each suite writes its counts into a file of its own; a suite that dies leaves none.
-xargs -d '\n' -n 1 -P "$jobs" scripts/suite.sh <"$results/suites" || true
+case $b in
+build) build build ;;
+*)
+  build build-asan -Db_sanitize=address,undefined -Db_lundef=false
+  # An image is of a build without sanitizers.
+  TARGETS="dl-operator dljob" build build
+  ;;
+esac
 
+times=$b/suite-times
+[ -e $times ] || : >$times
+suites | grep -e "$pattern" | longest_first $times >"$results/suites"
+[ -s "$results/suites" ] || { echo "test: no suite matches $pattern" >&2; exit 2; }
 want=$(wc -l <"$results/suites")
+export SUITES="$want"
+# Each suite writes its counts into a file of its own; a suite that dies leaves none.
+in_group xargs -d '\n' -n 1 -P "$jobs" -a "$results/suites" scripts/suite.sh || true
+[ -z "$PROGRESS" ] || printf '\r\033[K'
+cat "$results"/*.took $times 2>/dev/null | awk -F '\t' '!seen[$1]++' >"$results/times"
+cp "$results/times" $times
+
 cat "$results"/*.counts 2>/dev/null | awk -v want="$want" '
   { passed += $1; failed += $2; skipped += $3; n++ }
   END {

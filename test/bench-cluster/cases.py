@@ -22,6 +22,16 @@ def of_two(n):
     return [training_job(f"job-{i}", 2) for i in range(n)]
 
 
+def large(n, replicas):
+    return [tf_job(f"large-{i}", replicas) for i in range(n)]
+
+
+# name -> what it is, the large jobs, and the seconds between the small ones that are made meanwhile
+BESIDE = {
+    "fair": ("jobs of 2 replicas, made while 8 TfJobs of 1,000 start", large(8, 1000), 0.15),
+    "small-fair": ("jobs of 2 replicas beside 2 of 50, to see that the bench works", large(2, 50), 0.02),
+}
+
 # name -> what it is, the jobs, how many pods they have (and as many services)
 CASES = {
     "one": ("one TfJob of 1,000 replicas", [tf_job("big", 1000)], 1000),

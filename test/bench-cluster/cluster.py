@@ -75,13 +75,17 @@ class Cluster:
         events = [json.loads(line) for line in self._audit(mark).split(b"\n")[:-1]]
         return [e for e in events if e.get("objectRef", {}).get("namespace") == NAMESPACE]
 
+    def count_children(self, mark):
+        """How many pods and services were made since MARK, and the mark to go on from."""
+        *lines, _ = self._audit(mark).split(b"\n")
+        return sum(made_child(line) for line in lines), mark + sum(len(line) + 1 for line in lines)
+
     def wait_children(self, mark, n):
         """Until N pods and services were made since MARK."""
         end = time.monotonic() + 600
         while time.monotonic() < end:
-            *lines, _ = self._audit(mark).split(b"\n")
-            mark += sum(len(line) + 1 for line in lines)
-            n -= sum(made_child(line) for line in lines)
+            more, mark = self.count_children(mark)
+            n -= more
             if n <= 0:
                 return
             time.sleep(0.1)

@@ -34,6 +34,13 @@ class Report:
         self.line("CPU of the operator", f"{median(operator, 'cpu'):.2f} s")
         self.line("  of its restart", f"{median(operator, 'restart_cpu'):.2f} s")
 
+    def fairness(self, waits, seconds):
+        most = statistics.quantiles(waits, n=100)[98]
+        self.line("the large ones took", f"{seconds:.1f} s")
+        self.line("a small job to its last pod", f"{len(waits)} times")
+        self.line("  p50", f"{1000 * statistics.median(waits):.0f} ms")
+        self.line("  p99", f"{1000 * most:.0f} ms", "≤ 2000 ms", most <= 2)
+
     def latency(self, waits):
         self.line("a pod's change to the next request", f"{len(waits)} times")
         self.line("  p50", f"{1000 * statistics.median(waits):.1f} ms")

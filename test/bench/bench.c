@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 	}
 	printf("%-44s %12s %-8s %s %10s\n", "", "measured", "", " ", "target");
 	bench_plan();
+	bench_kind();
 	bench_kube();
 	bench_render(argv[1]);
 	return missed;

@@ -15,6 +15,7 @@ void bench_broken(const char *what, const char *why);
 double bench_now(void);
 
 void bench_plan(void);
+void bench_kind(void);
 void bench_kube(void);
 /* DLJOB is the executable that is measured. */
 void bench_render(const char *dljob);

@@ -56,7 +56,7 @@ void bench_kube(void)
 		.resource = { STR_INIT(""), STR_INIT("v1"), STR_INIT("pods"), true }, .page = 500, .line_max = 1 << 20
 	};
 	struct sink sink = { ARENA_INIT, 0 };
-	struct watch_events ev = { nothing, count, count, nothing, complain, NULL, &sink };
+	struct watch_events ev = { nothing, count, count, nothing, complain, NULL, NULL, &sink };
 	struct watch *w = watch_new(&config, &ev, rng_seed(1));
 	struct watch_end end = { .status = 200, .lasted = MINUTES(5) };
 	struct buf b = BUF_INIT(1 << 30);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154,SC2317 # the helpers set what is read here, and call what is defined
+# bats file_tags=apart
 # dljob logs --archive of one job, to its end. It waits for a minute by the clock: that is too long for `make test`.
 load ../e2e/helpers
 load ../e2e/archive-server

@@ -22,6 +22,15 @@ setup() {
   [[ $output == *"to the next request          5 times"* ]]
 }
 
+@test "small jobs beside large ones are measured" {
+  run test/bench-cluster/run --build build --case small-fair
+  echo "$output"
+  [ "$status" -eq 0 ]
+  for what in "the large ones took" "a small job to its last pod" "p50" "p99"; do
+    [[ $output == *"  $what"* ]] || { echo "no: $what"; false; }
+  done
+}
+
 @test "replay sends what the file says" {
   printf 'GET /version - 0\n\nGET /version - 0\n\n' >"$BATS_TEST_TMPDIR/f"
   run "$replay" 2 "$BATS_TEST_TMPDIR/f"

@@ -39,6 +39,7 @@ gone() {
   done
 }
 
+# bats test_tags=version
 @test "the versions that were asked for" {
   kubectl version -o json | jq -e --arg v "v${KUBE_VERSION:-1.36.3}" '.serverVersion.gitVersion == $v'
 }

@@ -47,6 +47,7 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
   done
 }
 
+# bats test_tags=version
 @test "the server takes every object" {
   for mode in $(modes); do
     echo "$mode"
@@ -56,6 +57,7 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
   done
 }
 
+# bats test_tags=version
 @test "every pod keeps to the pod security standard restricted" {
   kubectl -n "$RENDER_NS" create serviceaccount any
   for mode in $(modes); do
@@ -269,6 +271,7 @@ not_taken() {
   is "$(helm show chart "$chart" | sed -n 's/^appVersion: //p')" "$version"
 }
 
+# bats test_tags=version
 @test "the plain manifests are up to date, and the server takes them" {
   "$root/scripts/manifests.sh" "$PWD/new"
   diff -r "$root/deploy/manifests" new || { echo "make manifests"; return 1; }

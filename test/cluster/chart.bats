@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # the helpers set root, here, ns, image, out and err
+# bats file_tags=node
 # The chart on a real node: dl-operator inside the cluster, from its image and with the rights that it is given.
 load node_helpers
 load chart_helpers
@@ -19,6 +20,7 @@ teardown() {
   kill_started
 }
 
+# bats test_tags=version
 @test "installed: two operators are ready, one leads, and definitions are served" {
   is "$(operators | wc -l)" 2
   is "$(kubectl -n dl get deployment dl-operator -o 'jsonpath={.status.readyReplicas}')" 2
@@ -46,6 +48,7 @@ teardown() {
   one_of_each_kind
 }
 
+# bats test_tags=version
 @test "helm test: a job to its end" {
   helm -n dl test dl-operator --timeout 180s >said 2>&1 || { cat said; false; }
   is "$(grep -c "Phase:          Succeeded" said)" "$(grep -c Phase: said)"
@@ -180,6 +183,7 @@ somebody_waits() {
 }
 
 # It removes what the others use.
+# bats test_tags=version
 @test "uninstalled: nothing is left but definitions and jobs" {
   tfjob stays 1 | yaml_to_json | jq '.[0]' | in_containers "sleep 100000" >job.json
   job=$(create job.json)

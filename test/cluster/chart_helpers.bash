@@ -64,13 +64,14 @@ job_that_ends_after() {
     exec sleep 100000"
 }
 
-# twenty_jobs: half of them run, the others come while the test goes on.
+# twenty_jobs: half of them have begun, the others come while the test goes on.
 twenty_jobs() {
   local i
+  # In one call: the first shall not have ended before the last is made.
   for i in 0 1 2 3 4 5 6 7 8 9; do
-    job_that_ends_after "job-$i" $((10 + 4 * i)) | kubectl -n "$ns" create -f -
-  done
-  kubectl -n "$ns" wait --for=condition=Running --timeout=180s dljobs --all || return 1
+    job_that_ends_after "job-$i" $((10 + 4 * i))
+  done | jq -s '{apiVersion: "v1", kind: "List", items: .}' | kubectl -n "$ns" create -f -
+  eventually 180 ten_have_begun || return 1
   (
     for i in 10 11 12 13 14 15 16 17 18 19; do
       sleep 2
@@ -78,6 +79,12 @@ twenty_jobs() {
     done
   ) 3>&- &
   echo $! >late.pid
+}
+
+# On a slow machine the first of them may have ended.
+ten_have_begun() {
+  kubectl -n "$ns" get dljobs -o json | jq -e '[.items[].status.dlOperator.phase]
+    | length == 10 and all(. == "Running" or . == "Succeeded")'
 }
 
 # twenty_end COMMAND: the command, and then all twenty have ended well, without a restart.

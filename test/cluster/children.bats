@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, ns, out and err
-# bats file_tags=local
+# bats file_tags=local,version
 # The pods and services of every example, in a real cluster.
 load helpers
 

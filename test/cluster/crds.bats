@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, ns, out and err
-# bats file_tags=local
+# bats file_tags=local,version
 # The kinds' definitions, as a real API server takes them.
 load helpers
 
@@ -58,6 +58,19 @@ tfjob.mpba.fbk.eu/mnist"
 @test "kubectl get aitj: the short name" {
   kubectl -n "$ns" create -f "$root/examples/aitrainingjob/paddle-mnist.yaml"
   is "$(kubectl -n "$ns" get aitj -o name)" aitrainingjob.elasticdeeplearning.ai/paddle-mnist
+}
+
+# docs/kinds.md says so.
+@test "two kinds called MXJob, two TfJob: which name reaches which" {
+  kubectl -n "$ns" create -f "$root/examples/mpba-mxjob/linear.yaml" -f "$root/examples/mpba-tfjob/ps-worker.yaml" \
+    -f "$root/examples/fioravanzo-mxjob/linear-dist.yaml" -f "$root/examples/mlkube-tfjob/hello.yaml"
+  groups() { kubectl -n "$ns" get "$1" -o name | sed 's|/.*||' | sort -u | paste -s -d ' '; }
+  is "$(groups mpbamx)" mxjob.mpba.fbk.eu
+  is "$(groups mpbatf)" tfjob.mpba.fbk.eu
+  is "$(groups fiomx)" mxjob.fioravanzo.org
+  is "$(groups mlktf)" tfjob.mlkube.io
+  is "$(groups mxjobs)" mxjob.fioravanzo.org
+  is "$(groups tfjobs)" tfjob.mlkube.io
 }
 
 @test "kubectl explain: the fields of every kind" {

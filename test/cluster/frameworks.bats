@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # the helpers set root, ns, image, out and err
+# bats file_tags=node
 # The example programs, MXNet and TensorFlow in pods of a real node. The containers have no image of a gigabyte: they
 # see this machine's /usr and the framework's folder. Where a framework cannot be had its tests are skipped; with
 # DL_REQUIRE=1 they fail.
@@ -10,7 +11,7 @@ setup_file() {
 }
 
 teardown_file() {
-  end_node_with_operator frameworks
+  end_operator_of_node
 }
 
 # install NAME: the variables with which it is found, in $variables; or a skip.

@@ -271,7 +271,7 @@ G
   before=$(group $plugins | jq -r .metadata.resourceVersion)
   operator default-scheduler
   job
-  eventually 120 reason "waits for a name that somebody else has: PodGroup gang belongs to nobody"
+  eventually 120 reason "waits for a name that is taken: PodGroup gang belongs to nobody"
   pods 0
   [ "$(group $plugins | jq -r .metadata.resourceVersion)" = "$before" ]
   kubectl -n "$ns" delete $plugins gang

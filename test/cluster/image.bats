@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154 # helpers.bash sets root
+# shellcheck disable=SC2154 # the helpers set root
+# bats file_tags=apart
 # The image as `make image` makes it: a release build, in two clones. What is in it: test/e2e/image.bats; that it runs
 # in containers: node.bats.
-load helpers
+load ../e2e/helpers
 
 # clone FOLDER: of what is committed, with the libraries that are not Debian's own.
 clone() {

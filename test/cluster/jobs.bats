@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, ns, out and err
+# bats file_tags=version
 # Jobs in a real API server: what is stored of them, and what is refused. On this machine the API refuses nothing that
 # is an object, and an operator writes into each status: what tries that is for a real one.
 load helpers

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, out and err
+# bats file_tags=apart
 # scripts/kube-deps.sh, with a Go that builds nothing.
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # the helpers set root, out and err
+# bats file_tags=apart
 # kubectl's everyday verbs on the API of the local cluster: the machine's kubectl, and the newest. The real cluster that
 # the other files share is not asked.
 load ../e2e/helpers

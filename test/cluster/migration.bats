@@ -185,9 +185,10 @@ mx() {
 
 waits_for_a_name() {
   has "$(record .reason)" \
-    "waits for a name that somebody else has: service scheduler-test02-0-service belongs to nobody"
+    "waits for a name that is taken: service scheduler-test02-0-service belongs to nobody"
 }
 
+# bats test_tags=version
 @test "a definition of before is replaced, and its jobs stay with all that they say" {
   mkdir kinds
   sed 's/fioravanzo\.org/old.example/g' "$root/kinds/fioravanzo-mxjob.lua" >kinds/old.lua

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # the helpers set root, ns, image, out and err
+# bats file_tags=node
 # dl-operator and a real node: replicas in containers, which find each other by name.
 load node_helpers
 
@@ -8,19 +9,19 @@ setup_file() {
 }
 
 teardown_file() {
-  end_node_with_operator node
+  end_operator_of_node
 }
 
 teardown() {
   kill_started
 }
 
-# bats test_tags=local
+# bats test_tags=local,version
 @test "one job of each kind: the replicas find each other and end" {
   one_of_each_kind
 }
 
-# bats test_tags=local
+# bats test_tags=local,version
 @test "dljob logs: all replicas, over a restart, until the job has ended" {
   # shellcheck disable=SC2016 # for the containers
   tfjob talk 1 "  policy: {cleanPods: None, restart: {backoff: {initialSeconds: 0}}}" | yaml_to_json | jq '.[0]' |
@@ -91,7 +92,7 @@ end_master() {
   has "$(record "$job" .reason)" "master-0 exited with code 3"
 }
 
-# bats test_tags=local
+# bats test_tags=local,version
 @test "a job that is deleted while it runs: its containers end" {
   tfjob runs 2 | yaml_to_json | jq '.[0]' | in_containers "exec sleep $((123456 + CLUSTER_RUN))" >job.json
   job=$(create job.json)
@@ -200,6 +201,7 @@ ended_all() {
   nothing_left "$link" "$spaces" "$PWD/half"
 }
 
+# bats test_tags=version
 @test "dljob logs --archive: what restarts and clean-up remove is kept, each line once" {
   # shellcheck disable=SC2016 # for the containers
   tfjob kept 1 "  policy: {cleanPods: All, restart: {backoff: {initialSeconds: 0}}}" | yaml_to_json | jq '.[0]' |
@@ -236,6 +238,7 @@ ended_all() {
   has "$("$DLJOB" logs kept --from kept --role master)" "ends"
 }
 
+# bats test_tags=version
 @test "TensorBoard runs as restricted pods do, and answers where the status says" {
   kubectl label namespace "$ns" pod-security.kubernetes.io/enforce=restricted
   # The image has a web server of its own to play with.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # the tests read what is set here; helpers.bash sets root, here and ns
-# Shared by the bats files that need a real node: one for each file, with dl-operator beside it.
+# Shared by the bats files that need a real node: one for all of them, with an operator for each.
 load helpers
 # shellcheck source=test/cluster/lib.sh
 . "$here/lib.sh"
@@ -9,41 +9,48 @@ load helpers
 # The one image of the node.
 image=localhost/busybox:test
 
-# A cluster of its own, beside that of the other files. NODE_DIR names one that is there already. `dljob local` has a
-# node and an operator, and runs pods of the image in a tree with the same files.
+# The cluster with a real node that the files of a run share, beside that of the other files; whoever comes first starts
+# it, and setup_suite.bash ends it. NODE_DIR names one that is there already. `dljob local` has a node and an operator,
+# and runs pods of the image in a tree with the same files.
 node_with_operator() {
   if on_this_machine; then
     export NODE_LOG=$CLUSTER_DIR/log
     return
   fi
-  node_alone || return 1
+  export NODE_DIR=${NODE_DIR:-$BATS_SUITE_TMPDIR/node}
+  [ -e "$NODE_DIR/kubeconfig" ] || start_node_cluster || return 1
+  use_node
   install_crds
   give_rights
   with_rights --metrics-bind-address=127.0.0.1:0 --health-probe-bind-address=127.0.0.1:0 >"$NODE_LOG" 2>&1 3>&- &
   export OPERATOR=$!
 }
 
-# node_alone: the same without an operator.
-node_alone() {
-  if [ -z "${NODE_DIR:-}" ]; then
-    export NODE_DIR=$BATS_FILE_TMPDIR/node NODE_OURS=yes
-    "$here/up" "$NODE_DIR" --node --while "${CLUSTER_WHILE:-$$}" 3>&- || return 1
-  fi
-  export KUBECONFIG=$NODE_DIR/kubeconfig NODE_LOG=$NODE_DIR/log/dl-operator.log
-}
-
-# end_node_with_operator NAME: its logs go to $CLUSTER_LOGS-NAME.
-end_node_with_operator() {
+end_operator_of_node() {
   on_this_machine && return
   kill "$OPERATOR" && wait "$OPERATOR" || echo "# dl-operator ended with $?" >&3
-  end_node "$1"
 }
 
-end_node() { # end_node NAME
-  if [ -n "${NODE_OURS:-}" ]; then
-    "$here/down" --keep-logs "$NODE_DIR"
-    [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$NODE_DIR" "$CLUSTER_LOGS-$1"
-  fi
+# node_alone: one that nobody has used, without an operator; end_node NAME puts its logs into $CLUSTER_LOGS-NAME.
+node_alone() {
+  export NODE_DIR=$BATS_FILE_TMPDIR/node
+  start_node_cluster || return 1
+  use_node
+}
+
+end_node() {
+  "$here/down" --keep-logs "$NODE_DIR"
+  [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$NODE_DIR" "$CLUSTER_LOGS-$1"
+}
+
+start_node_cluster() {
+  "$here/up" "$NODE_DIR" --node --while "${CLUSTER_WHILE:-$$}" 3>&-
+}
+
+use_node() {
+  export KUBECONFIG=$NODE_DIR/kubeconfig
+  NODE_LOG=$NODE_DIR/log/dl-operator-$(basename "$BATS_TEST_FILENAME" .bats).log
+  export NODE_LOG
 }
 
 # at_node COMMAND…: where the pods' processes can be seen and their addresses reached.

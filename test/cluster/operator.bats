@@ -97,7 +97,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   rm "$1.pid"
 }
 
-# bats test_tags=local
+# bats test_tags=local,version
 @test "one job of each kind runs to its end" {
   operator a
   ready a
@@ -131,7 +131,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   ended a 0
 }
 
-# bats test_tags=local
+# bats test_tags=local,version
 @test "a pod that fails is started again, and a killed operator's successor goes on" {
   operator a
   ready a
@@ -154,6 +154,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   eventually 120 event TFJob Restarting
 }
 
+# bats test_tags=version
 @test "a node that has failed: its pods start again on another one" {
   operator a --node-grace=2s
   ready a
@@ -178,6 +179,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kubectl wait --for=condition=Ready --timeout=120s "node/$node"
 }
 
+# bats test_tags=version
 @test "two operators: one leads, and hands over at once when it ends" {
   may_lease "$ns"
   # Whoever waits for the end of this lease waits for longer than the test does.

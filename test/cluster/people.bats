@@ -37,6 +37,7 @@ has_state() { # has_state NAME STATE
   is "$(state_of "$1")" "$2"
 }
 
+# bats test_tags=version
 @test "submit, wait, list, get, delete: a job that succeeds, and one that fails" {
   tfjob good 1 | ends 0 >good.yaml
   tfjob bad 1 "  policy: {restart: {limit: 0}}" | ends 1 >bad.yaml
@@ -91,6 +92,7 @@ bad was deleted"
   is "$(people list -o name 2>/dev/null)" ""
 }
 
+# bats test_tags=version
 @test "a job that is followed: every change is a line, until it is deleted" {
   tfjob demo 1 | goes_on >job.yaml
   people submit job.yaml
@@ -181,7 +183,7 @@ has_pods() { # has_pods JOB ROLE N
 }
 
 # On this machine there are no accounts: who has the token may do everything.
-# bats test_tags=kube
+# bats test_tags=kube,version
 @test "who may not see the jobs is told so" {
   kubectl -n "$ns" create serviceaccount guest
   token=$(kubectl -n "$ns" create token guest)

@@ -1,6 +1,8 @@
 # One cluster for all files of a run. CLUSTER says which:
 #
 #   kube (default)   a real Kubernetes. CLUSTER_DIR names one that `up` has started already: it is used, and left.
+#                    CLUSTER_KWOK=0: no file of this run asks it, so none is started. Files with the tag `node` share
+#                    one with a real node, which the first of them starts (node_helpers.bash).
 #   local            `dljob local`, for the tests that have the tag `local`; pods are processes of this machine
 setup_suite() {
   here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
@@ -9,7 +11,7 @@ setup_suite() {
   # Namespaces are made of it: a cluster that is used again has those of the last run still.
   CLUSTER_RUN=$$
   export PATH CLUSTER_PATH CLUSTER_DIR CLUSTER_RUN
-  export KUBECONFIG=$CLUSTER_DIR/kubeconfig
+  export KUBECONFIG=${CLUSTER_DIR:-$BATS_SUITE_TMPDIR/none}/kubeconfig
   # What kubectl remembers of a server is kept by address: the next cluster may have the same.
   export KUBECACHEDIR=$BATS_SUITE_TMPDIR/kubectl
 }
@@ -17,7 +19,7 @@ setup_suite() {
 kube_cluster() {
   CLUSTER_PATH=$("$here/../../scripts/kube-deps.sh"):$("$here/../../scripts/kube-deps.sh" --helm)
   PATH=$CLUSTER_PATH:$PATH
-  [ -z "${CLUSTER_DIR:-}" ] || return 0
+  [ -z "${CLUSTER_DIR:-}" ] && [ "${CLUSTER_KWOK:-1}" != 0 ] || return 0
   CLUSTER_DIR=$BATS_SUITE_TMPDIR/cluster
   CLUSTER_OURS=$CLUSTER_DIR
   "$here/up" "$CLUSTER_DIR" --nodes 3 --while "${CLUSTER_WHILE:-$$}" || {
@@ -39,6 +41,10 @@ local_cluster() {
 }
 
 teardown_suite() {
+  if [ -d "$BATS_SUITE_TMPDIR/node" ]; then
+    "$here/down" --keep-logs "$BATS_SUITE_TMPDIR/node"
+    [ -z "${CLUSTER_LOGS:-}" ] || cp -r "$BATS_SUITE_TMPDIR/node" "$CLUSTER_LOGS-node"
+  fi
   [ -n "${CLUSTER_OURS:-}" ] || return 0
   case $CLUSTER in
   kube) "$here/down" --keep-logs "$CLUSTER_OURS" ;;

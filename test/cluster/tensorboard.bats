@@ -43,6 +43,7 @@ becomes() { eventually 120 record_is phase "$1"; }
 board() { kubectl -n "$ns" get pods,services -l dl-operator.mpba.fbk.eu/role=tensorboard -o name; }
 board_is() { is "$(board | wc -l)" "$1"; }
 
+# bats test_tags=version
 @test "its pod passes the restricted standard, and the status says where it is" {
   restricted
   job | goes_on | kubectl -n "$ns" create -f -

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # the helpers set ns, image, status, out and err
-# bats file_tags=local
+# bats file_tags=local,node
 # kubectl's everyday verbs on jobs and pods that run: the machine's kubectl, and the newest. What it shows of a pod on
 # this machine must be what it shows of one on a real node.
 load node_helpers
@@ -12,7 +12,7 @@ setup_file() {
 }
 
 teardown_file() {
-  end_node_with_operator verbs
+  end_operator_of_node
 }
 
 teardown() {

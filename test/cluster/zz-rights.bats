@@ -57,6 +57,7 @@ update - jobs/finalizers"
   kubectl -n "$ns" delete -f job.json
 }
 
+# bats test_tags=version
 @test "no account of the chart was refused anything" {
   is "$(log | rights_refused | sort | uniq -c)" ""
 }
@@ -74,6 +75,7 @@ update - jobs/finalizers"
   is "$(comm -13 used granted)" "$unseen"
 }
 
+# bats test_tags=version
 @test "the hook's account may make and upgrade the definitions, and does no more" {
   helm template hook "$root/deploy/chart" --namespace "$ns" | yaml_to_json |
     jq '.[] | select(.kind? // "" | test("^ServiceAccount$|Role$|RoleBinding$"))
@@ -101,6 +103,7 @@ may() {
     --as-group=system:authenticated "$@" | sort
 }
 
+# bats test_tags=version
 @test "one namespace: its admin gives it its Roles, its jobs are served, and nothing is allowed elsewhere" {
   user_roles admins
   kubectl -n "$ns" create rolebinding admin --clusterrole=admin --user=admin@example
@@ -148,6 +151,7 @@ user_roles() {
     kubectl apply -f -
 }
 
+# bats test_tags=version
 @test "users: who may edit a namespace may run jobs there, who may view it sees them" {
   user_roles users
   for role in view edit admin; do

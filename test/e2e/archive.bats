@@ -29,19 +29,28 @@ texts() { cat "$@" | sed 's/^[^ ]* //' | paste -s -d ,; }
 # log NAME REPLICA GENERATION: the file.
 log() { echo kept/default/AITrainingJob.elasticdeeplearning.ai/"$1"/*/"trainer-$2/$3.aitj-main.log"; }
 
-ends_with() { is "$(tail -n 1 "$1" | sed 's/^[^ ]* //')" "$2"; }
+# ends_with NAME REPLICA GENERATION TEXT: that is the last line of its file.
+ends_with() { is "$(tail -n 1 "$(log "$1" "$2" "$3")" | sed 's/^[^ ]* //')" "$4"; }
 
 @test "what was removed is kept: every replica, every generation" {
   up
   keep
-  # Cleaned up at its end, and made anew once.
+  # Cleaned up at its end, and restarted once. A pod that lives for a moment only may be missed: each waits until
+  # its log has been seen.
   # shellcheck disable=SC2016 # the pod's shell
-  POLICY=OnFailure trainers twice 'echo "$HOSTNAME begins"; mark='"$PWD"'/mark-$HOSTNAME;
-    if [ -e $mark ]; then echo second; else touch $mark; echo first; sleep 2; exit 1; fi' 2 | submit
+  POLICY=OnFailure trainers twice 'cd '"$PWD"'; echo "$HOSTNAME begins";
+    if [ -e "mark-$HOSTNAME" ]; then n=second; else touch "mark-$HOSTNAME"; n=first; fi;
+    echo $n; until [ -e "seen-$n" ]; do sleep 0.1; done; [ $n = second ]' 2 | submit
+  for i in 0 1; do
+    eventually 60 ends_with twice $i 0 first
+  done
+  touch seen-first
+  for i in 0 1; do
+    eventually 60 ends_with twice $i 1 second
+  done
+  touch seen-second
   ended twice Succeeded
   for i in 0 1; do
-    eventually 60 ends_with "$(log twice $i 0)" first
-    eventually 60 ends_with "$(log twice $i 1)" second
     is "$(texts "$(log twice $i 0)")" "twice-trainer-$i begins,first"
     is "$(texts "$(log twice $i 1)")" "twice-trainer-$i begins,second"
   done
@@ -81,11 +90,11 @@ ends_with() { is "$(tail -n 1 "$1" | sed 's/^[^ ]* //')" "$2"; }
     size=$(stat -c %s "$(log count 0 0)")
     truncate -s $((size > 5 ? size - 5 : size)) "$(log count 0 0)"
     keep
-    grows() { [ "$(stat -c %s "$(log count 0 0)")" -gt "$size" ] || ends_with "$(log count 0 0)" "line 2999"; }
+    grows() { [ "$(stat -c %s "$(log count 0 0)")" -gt "$size" ] || ends_with count 0 0 "line 2999"; }
     eventually 60 grows
   done
   ended count Succeeded
-  eventually 60 ends_with "$(log count 0 0)" "line 2999"
+  eventually 60 ends_with count 0 0 "line 2999"
   sed 's/^[^ ]* //' "$(log count 0 0)" >texts
   seq -f 'line %g' 0 2999 | cmp - texts
   # Again, with everything there already.
@@ -134,7 +143,7 @@ ends_with() { is "$(tail -n 1 "$1" | sed 's/^[^ ]* //')" "$2"; }
   job loud 'i=0; while [ $i -lt 5000 ]; do echo "line $i 0123456789012345678901234567890123456789"; i=$((i + 1));
     [ $((i % 50)) != 0 ] || sleep 0.02; done; sleep 2; echo the end' | submit
   ended loud Succeeded
-  eventually 60 ends_with "$(log loud 0 0)" "the end"
+  eventually 60 ends_with loud 0 0 "the end"
   stop_keeping TERM
   [ "$(stat -c %s "$(log loud 0 0)")" -lt 100000 ]
   # What is left is whole lines without a hole.
@@ -146,13 +155,13 @@ ends_with() { is "$(tail -n 1 "$1" | sed 's/^[^ ]* //')" "$2"; }
   up
   keep
   job wait 'echo begins; until [ -e '"$PWD"'/go ]; do sleep 0.1; done; echo ends' | submit
-  has_begun() { ends_with "$(log wait 0 0)" begins; }
+  has_begun() { ends_with wait 0 0 begins; }
   eventually 60 has_begun
   kill_cluster
   up
   touch go
   ended wait Succeeded
-  eventually 90 ends_with "$(log wait 0 0)" ends
+  eventually 90 ends_with wait 0 0 ends
   is "$(texts "$(log wait 0 0)")" "begins,ends"
   stop_keeping INT
   is "$status" 0

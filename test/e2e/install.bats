@@ -18,7 +18,7 @@ setup_file() {
   is "$status" 0
   has "$out" "AITrainingJob"
   [[ $(dl-operator --version) == dl-operator\ * ]]
-  is "$(cd "$DESTDIR$PREFIX/share/dl-operator/kinds" && echo *)" "$(cd "$root/kinds" && echo *.lua)"
+  is "$(cd "$DESTDIR$PREFIX/share/dl-operator/kinds" && echo *.lua lib/*)" "$(cd "$root/kinds" && echo *.lua lib/*)"
 }
 
 @test "kubectl dljob: help and errors say so" {

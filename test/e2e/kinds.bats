@@ -10,10 +10,10 @@ load helpers
   is "$(awk '{ print $1, $2, $3, $4 }' stdout | LC_ALL=C sort)" \
     "AITrainingJob elasticdeeplearning.ai/v1 aitrainingjobs aitj
 KIND APIVERSION PLURAL SHORT
-MXJob fioravanzo.org/v1alpha1 mxjobs -
-MXJob mpba.fbk.eu/v1 mxjobs -
-TFJob mpba.fbk.eu/v1 tfjobs -
-TfJob mlkube.io/v1beta1 tfjobs -"
+MXJob fioravanzo.org/v1alpha1 mxjobs fiomx
+MXJob mpba.fbk.eu/v1 mxjobs mpbamx
+TFJob mpba.fbk.eu/v1 tfjobs mpbatf
+TfJob mlkube.io/v1beta1 tfjobs mlktf"
   is "$(head -n 1 stdout | awk '{ print $5 }')" FILE
 }
 
@@ -46,7 +46,15 @@ tfjobs.mpba.fbk.eu"
   differ=0
   cmp first now || differ=$?
   is "$differ" 1
-  is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 2
+  is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 3
+}
+
+# Two kinds are called MXJob, two TfJob.
+@test "crds: every kind has a short name, and no name of another kind" {
+  dljob crds -o json | jq -c '[.items[].spec.names | {shortNames, plural, singular}]' >names
+  jq -e 'all(.[]; .shortNames | length > 0)' names
+  is "$(jq '[.[].shortNames[]] | length' names)" "$(jq '[.[].shortNames[]] | unique | length' names)"
+  is "$(jq '[.[].shortNames[]] - ([.[].shortNames[]] - [.[] | .plural, .singular]) | length' names)" 0
 }
 
 @test "crds: small" {
@@ -64,6 +72,7 @@ tfjobs.mpba.fbk.eu"
   is "$(names aitj)" "aitrainingjobs.elasticdeeplearning.ai "
   is "$(names MXJob)" "mxjobs.fioravanzo.org mxjobs.mpba.fbk.eu "
   is "$(names mxjobs.mpba.fbk.eu)" "mxjobs.mpba.fbk.eu "
+  is "$(names fiomx mpbatf)" "mxjobs.fioravanzo.org tfjobs.mpba.fbk.eu "
   is "$(names TfJob.mlkube.io aitrainingjobs)" "aitrainingjobs.elasticdeeplearning.ai tfjobs.mlkube.io "
   split dljob crds Nothing
   is "$status" 2
@@ -110,6 +119,46 @@ tfjobs.mpba.fbk.eu"
   split timeout 60 "$DLJOB" kinds --kinds-dir kinds
   is "$status" 2
   has "$err" "kinds/eat.lua"
+}
+
+@test "--kinds-dir: a kind that gives one name to two replicas: told before anything is made" {
+  mkdir kinds
+  cat >kinds/twins.lua <<'END'
+local function read(spec)
+  return { roles = { { name = "worker", path = at(spec), count = 2, template = spec.template } } }
+end
+-- `late`: only the UID that a cluster gives makes twins of them.
+local function names(job, role, index)
+  local real = job.uid ~= "" and job.uid ~= "00000000-0000-4000-8000-000000000000"
+  return job.name .. "-" .. (job.spec.late and not real and index or "x")
+end
+return {
+  group = "example.org", version = "v1", kind = "Twins", plural = "twins",
+  spec = { "object", fields = { late = { "bool" }, template = { "template" } } },
+  read = read, names = names, pod = function() return {} end, status = function() return {} end,
+}
+END
+  cat >job.yaml <<'END'
+apiVersion: example.org/v1
+kind: Twins
+metadata: {name: it}
+spec:
+  template: {spec: {containers: [{name: a, image: img, command: [/bin/sleep, "600"]}]}}
+END
+  # shellcheck disable=SC2016 # these are quotes of the message
+  line='the pods of worker-0 and worker-1 would both be named "it-x": `names` in kinds/twins.lua must give every'
+  for c in validate render run; do
+    split timeout 20 "$DLJOB" --kinds-dir kinds $c job.yaml
+    is "$status" 2
+    has "$out$err" "job.yaml:4:1: error: spec: $line"
+  done
+  # On the cluster itself: the job is Invalid, and says why.
+  sed -i 's/^spec:/&\n  late: true/' job.yaml
+  is "$(dljob --kinds-dir kinds validate job.yaml)" "1 job in 1 file: valid"
+  split timeout 20 "$DLJOB" --kinds-dir kinds run job.yaml
+  is "$status" 2
+  has "$err" "dljob: it: Invalid"
+  has "$err" "$line"
 }
 
 @test "--kinds-dir: a folder that is missing, exit 2" {

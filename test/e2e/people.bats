@@ -201,6 +201,17 @@ AITrainingJob.elasticdeeplearning.ai | kubectl apply -f -'"
   is "$err" "dljob list: there is no kind 'frob'; see 'dljob kinds'"
 }
 
+@test "list: kinds of one name with their group" {
+  mx() { job "$1" Running 'all run' | jq -c --arg api "$2" '.apiVersion = $api | .kind = "MXJob"'; }
+  answers "GET /apis/mpba.fbk.eu/v1/namespaces/ml/mxjobs 200 [$(mx one mpba.fbk.eu/v1)]" \
+    "GET /apis/fioravanzo.org/v1alpha1/namespaces/ml/mxjobs 200 [$(mx two fioravanzo.org/v1alpha1)]"
+  serve
+  split dljob list -q mxjobs
+  is "$(awk '{ print $1, $2 }' stdout | sort | paste -s -d ';')" \
+    "NAME KIND;one MXJob.mpba.fbk.eu;two MXJob.fioravanzo.org"
+  is "$(dljob list -o name mpbamx)" "MXJob.mpba.fbk.eu/one"
+}
+
 @test "a list that comes in pages" {
   page=$(jq -n -c --argjson j "$(job one Running x)" \
     '{metadata: {resourceVersion: "7", continue: "next"}, items: [$j]}')
@@ -417,7 +428,7 @@ TfJob.mlkube.io/demo"
   split dljob delete demo -q
   is "$status" 0
   is "$out" "demo was deleted"
-  has "$(last DELETE)" '"propagationPolicy":"Background","preconditions":{"uid":"u-demo"}'
+  has "$(last DELETE)" '"preconditions":{"uid":"u-demo"},"propagationPolicy":"Background"'
   tfjob demo 1 >job.yaml
   split dljob delete -q --no-wait -f job.yaml
   is "$out" "demo is being deleted"

@@ -272,3 +272,34 @@ invalid() {
   has_not "$out" "team.yaml"
   [[ ${out##*$'\n'} =~ ^4\ jobs\ in\ 3\ files:\ valid,\ 1\ warning$ ]]
 }
+
+@test "size: a job whose pods etcd would not take, with the figures; flags for a larger etcd" {
+  tfjob demo 1600 >warned.yaml
+  split dljob validate warned.yaml
+  is "$status" 0
+  has "$out" "warning: spec: its 1601 pods have "
+  has "$out" "MiB in all, which etcd has to keep; at most 256.0 MiB are taken"
+  tfjob demo 3500 >large.yaml
+  invalid large.yaml
+  has "$out" "error: spec: its 3501 pods have "
+  has "$out" "at most 256.0 MiB are taken: use fewer replicas (dl-operator --max-job-size"
+  is "$(dljob validate --max-job-size 4Gi large.yaml)" "1 job in 1 file: valid"
+  # One that has started is only warned.
+  echo "status: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}" >status
+  cat large.yaml status >started.yaml
+  split dljob validate started.yaml
+  is "$status" 0
+  has "$out" "warning: spec: its 3501 pods have "
+  tfjob demo 2 >small.yaml
+  split dljob validate --max-pod-size=1Ki small.yaml
+  is "$status" 2
+  has "$out" "each of its pods has "
+  split dljob validate --max-pod-size=big small.yaml
+  is "$status" 2
+  has "$err" "--max-pod-size wants a size such as 2Mi, not 'big'"
+  split dljob render --max-pod-size=1Ki small.yaml
+  is "$status" 2
+  split dljob run --max-pod-size=1Ki small.yaml
+  is "$status" 2
+  has "$err" "each of its pods has "
+}

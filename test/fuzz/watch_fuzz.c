@@ -1,7 +1,7 @@
 /*
  * Any answers of a server. The input is cut at zero bytes into answers: one byte for the status, one for how long it
  * lasted, and the body. Fed in pieces of different sizes they must have the machine tell the same; a list is never
- * called whole that is not, and nothing makes it ask again at once.
+ * called whole that is not, what is too large stops nothing, and nothing makes it ask again at once.
  */
 #include "base/json.h"
 #include "kube/watch.h"
@@ -47,6 +47,18 @@ static void on_synced(void *cookie)
 	r->in_list = false;
 	r->listed = true;
 	buf_put(&r->log, STR("synced\n"));
+}
+
+static void on_skipped(void *cookie, const struct skipped *s)
+{
+	struct run *r = cookie;
+
+	/* Of one that has no name, only a list may tell. */
+	ASSERT(r->in_list ? !s->gone : r->listed && s->meta.name.n);
+	ASSERT(!s->meta.name.n == !s->meta.uid.n);
+	buf_printf(&r->log, "%c%.*s/%.*s %.*s %.*s %.*s %.*s\n", s->gone ? '-' : '?', STR_F(s->meta.ns),
+	           STR_F(s->meta.name), STR_F(s->meta.uid), STR_F(s->meta.rv), STR_F(s->job_uid),
+	           STR_F(s->meta.owner_uid));
 }
 
 static void on_trouble(void *cookie, int code, struct str message)
@@ -103,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
 		struct run r = { .log = BUF_INIT(1 << 26) };
-		struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, NULL, &r };
+		struct watch_events ev = { on_sync, on_object, on_gone, on_synced, on_trouble, NULL, on_skipped, &r };
 
 		r.w = watch_new(&config, &ev, rng_seed(1));
 		play(&r, (struct str){ (const char *)data, n }, pieces[i]);

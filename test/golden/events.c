@@ -136,11 +136,25 @@ static void evict(struct stage *s, struct stage_pod *p)
 		end_container(s, p, &p->containers[i], 137, STR_NONE);
 	p->pod.phase = POD_FAILED;
 	p->pod.reason = STR("Evicted");
+	p->pod.disrupted = true;
 }
 
 static void do_evict(struct stage *s, yyjson_val *value)
 {
 	each_replica(s, value, evict);
+}
+
+/* The kubelet evicts a pod that uses more storage than it said, too, and sets no condition. */
+static void overuse(struct stage *s, struct stage_pod *p)
+{
+	evict(s, p);
+	p->pod.disrupted = false;
+	p->pod.message = STR("Usage of EmptyDir volume \"scratch\" exceeds the limit \"1Gi\".");
+}
+
+static void do_overuse(struct stage *s, yyjson_val *value)
+{
+	each_replica(s, value, overuse);
 }
 
 static void vanish(struct stage *s, struct stage_pod *p)
@@ -274,12 +288,21 @@ static void do_suspend(struct stage *s, yyjson_val *value)
 }
 
 const struct event events[] = {
-	{ "lost", do_lost },         { "disrupt", do_disrupt },
-	{ "schedule", do_schedule }, { "run", do_run },
-	{ "exit", do_exit },         { "oom", do_oom },
-	{ "evict", do_evict },       { "vanish", do_vanish },
-	{ "leave", do_leave },       { "nodeFail", do_node_fail },
-	{ "wait", do_wait },         { "pass", do_pass },
-	{ "edit", do_edit },         { "annotate", do_annotate },
-	{ "suspend", do_suspend },   { NULL, NULL },
+	{ "lost", do_lost },
+	{ "disrupt", do_disrupt },
+	{ "schedule", do_schedule },
+	{ "run", do_run },
+	{ "exit", do_exit },
+	{ "oom", do_oom },
+	{ "evict", do_evict },
+	{ "vanish", do_vanish },
+	{ "leave", do_leave },
+	{ "nodeFail", do_node_fail },
+	{ "wait", do_wait },
+	{ "pass", do_pass },
+	{ "edit", do_edit },
+	{ "annotate", do_annotate },
+	{ "suspend", do_suspend },
+	{ "overuse", do_overuse },
+	{ NULL, NULL },
 };
