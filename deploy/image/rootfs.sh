@@ -96,7 +96,7 @@ for name in $(packages "$@") ca-certificates; do
   noted "$name"
 done
 
-for kind in kinds/*.lua; do
+for kind in kinds/*.lua kinds/lib/*.lua; do
   put "usr/share/dl-operator/$kind" <"$kind"
 done
 copyright dl-operator <LICENSE
