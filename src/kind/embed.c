@@ -1,12 +1,13 @@
 /* Writes the kinds' files, and those of kinds/lib that they may use, as C arrays (builtin.h): embed OUT FILE…
  *
  * A program of the build, not of the library. It is C so that building needs no interpreter. */
-#include <stdbool.h>
+#include "base/util.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void fail(const char *path)
+static void give_up(const char *path)
 {
 	perror(path);
 	exit(1);
@@ -27,13 +28,13 @@ static void write_text(FILE *out, const char *path, int i)
 {
 	FILE *in = fopen(path, "rb");
 	if (!in)
-		fail(path);
+		give_up(path);
 	fprintf(out, "static const unsigned char text_%d[] = {", i);
 	int c;
 	for (int at = 0; (c = getc(in)) != EOF; at++)
 		fprintf(out, "%s0x%02x,", at % 16 == 0 ? "\n\t" : "", (unsigned)c);
 	if (ferror(in))
-		fail(path);
+		give_up(path);
 	fputs("\n};\n\n", out);
 	fclose(in);
 }
@@ -61,13 +62,13 @@ int main(int argc, char **argv)
 	}
 	FILE *out = fopen(argv[1], "w");
 	if (!out)
-		fail(argv[1]);
+		give_up(argv[1]);
 	fputs("#include \"kind/builtin.h\"\n\n", out);
 	for (int i = 2; i < argc; i++)
 		write_text(out, argv[i], i - 2);
 	write_rows(out, "builtins", false, argv + 2, argc - 2);
 	write_rows(out, "builtin_libs", true, argv + 2, argc - 2);
 	if (ferror(out) || fclose(out) != 0)
-		fail(argv[1]);
+		give_up(argv[1]);
 	return 0;
 }
