@@ -1,6 +1,7 @@
 #include "cluster/decode.h"
 
 #include "base/json.h"
+#include "cluster/container_restarts.h"
 
 enum { ADDRESS_MAX = sizeof("http://127.0.0.1:65535/") - 1 };
 
@@ -198,7 +199,7 @@ static struct container *read_containers(struct container *c, yyjson_val *list, 
 	return c;
 }
 
-static void read_all_containers(struct pod *ret, yyjson_val *status, struct arena *a)
+static void read_all_containers(struct pod *ret, yyjson_val *spec, yyjson_val *status, struct arena *a)
 {
 	yyjson_val *init = json_get(status, "initContainerStatuses"), *main = json_get(status, "containerStatuses");
 	size_t most = yyjson_arr_size(init) + yyjson_arr_size(main);
@@ -209,6 +210,7 @@ static void read_all_containers(struct pod *ret, yyjson_val *status, struct aren
 	all = arena_array(a, struct container, most);
 	end = read_containers(all, init, true, a);
 	end = read_containers(end, main, false, a);
+	container_restarts_read(all, (size_t)(end - all), json_get(spec, "containers"));
 	ret->containers = all;
 	ret->n_containers = (size_t)(end - all);
 }
@@ -268,20 +270,6 @@ static struct str read_address(yyjson_val *annotations, struct arena *a)
 	return str_eqc(str_sub(s, i, s.n), "/") ? keep_text(s, a) : STR_NONE;
 }
 
-/* Since Kubernetes 1.34 a container may have a restart policy, and rules, of its own. */
-static bool restarts_itself(yyjson_val *containers)
-{
-	yyjson_val *one;
-	size_t i, max;
-
-	yyjson_arr_foreach(containers, i, max, one)
-	{
-		if (json_str(json_get(one, "restartPolicy")).n || yyjson_arr_size(json_get(one, "restartPolicyRules")))
-			return true;
-	}
-	return false;
-}
-
 bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
 	yyjson_val *spec = json_get(val, "spec"), *status = json_get(val, "status");
@@ -294,10 +282,9 @@ bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e
 	ret->address = read_address(json_at(val, "metadata", "annotations", NULL), a);
 	ret->phase = phase_of(json_str(json_get(status, "phase")));
 	ret->node = keep_text(json_str(json_get(spec, "nodeName")), a);
-	ret->restarts_itself = restarts_itself(json_get(spec, "containers"));
 	ret->tolerations = tolerations_read(json_get(spec, "tolerations"));
 	read_conditions(ret, status, a);
-	read_all_containers(ret, status, a);
+	read_all_containers(ret, spec, status, a);
 	return true;
 }
 

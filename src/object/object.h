@@ -30,6 +30,7 @@ struct container {
 	msec finished;     /* TERMINATED */
 	struct str reason; /* of the state: OOMKilled, ImagePullBackOff … */
 	struct str message;
+	bool comes_back; /* TERMINATED: by a restart policy or rules of its own the kubelet starts it again, in place */
 };
 
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
@@ -40,16 +41,14 @@ struct pod {
 	int32_t index;            /* from our label; -1: missing or not a number */
 	int64_t generation;       /* from our label */
 	enum pod_phase phase;
-	struct str node;      /* spec.nodeName; empty: not scheduled yet */
-	struct str reason;    /* status.reason: Evicted, DeadlineExceeded … */
-	struct str message;   /* status.message, or why it cannot be scheduled */
-	struct str address;   /* where people reach it, if whoever runs it says so by annotation */
-	msec started;         /* status.startTime */
-	bool ready;           /* condition Ready */
-	bool disrupted;       /* condition DisruptionTarget is True */
-	struct str disrupter; /* … and its reason: EvictionByEvictionAPI, DeletionByTaintManager … */
-	bool restarts_itself; /* the kubelet restarts containers of it by rules of their own: only the phase tells its
-	                         end */
+	struct str node;                /* spec.nodeName; empty: not scheduled yet */
+	struct str reason;              /* status.reason: Evicted, DeadlineExceeded … */
+	struct str message;             /* status.message, or why it cannot be scheduled */
+	struct str address;             /* where people reach it, if whoever runs it says so by annotation */
+	msec started;                   /* status.startTime */
+	bool ready;                     /* condition Ready */
+	bool disrupted;                 /* condition DisruptionTarget is True */
+	struct str disrupter;           /* … and its reason: EvictionByEvictionAPI, DeletionByTaintManager … */
 	struct tolerations tolerations; /* as stored: the API server adds its own */
 	/* What was seen of its end while nobody had asked for its deletion; kept by the operator's cache. */
 	bool ended;      /* the phase was final */

@@ -18,12 +18,10 @@ static bool finished(const struct pod *pod)
 
 	if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
 		return true;
-	if (pod->restarts_itself)
-		return false;
 	for (size_t i = 0; i < pod->n_containers; i++) {
 		if (pod->containers[i].init)
 			continue;
-		if (pod->containers[i].state != CONTAINER_TERMINATED)
+		if (pod->containers[i].state != CONTAINER_TERMINATED || pod->containers[i].comes_back)
 			return false;
 		ended++;
 	}
@@ -87,7 +85,8 @@ static void time_to_live(struct world *w)
 {
 	msec at = w->next->end + SECONDS(w->job->ttl);
 
-	if (w->job->ttl < 0 || !w->next->end || w->job->deleting)
+	/* Whoever waits for the end shall see it: the job stays until its status says so. */
+	if (w->job->ttl < 0 || !w->next->end || w->job->deleting || !phase_final(w->base->phase))
 		return;
 	if (w->now >= at)
 		world_act(w, ACT_DELETE_JOB);

@@ -2,18 +2,36 @@
 #include "plan/world.h"
 
 /* The kubelet and the control plane take a pod away without its own fault. Not here: Evicted. Where that is no fault of
-   the pod, a condition says so as well; where it stands alone, the pod has used more storage than its own limit. */
+   the pod that ran, a condition says so as well; where it stands alone, the pod has used more storage than its own
+   limit. */
 static const char *const disruption_reasons[] = {
 	"Preempting",   "Preempted",       "Shutdown",
 	"NodeShutdown", "Terminated",      "NodeLost",
 	"NodeAffinity", "TaintToleration", "UnexpectedAdmissionError",
 };
 
+static bool is_over_its_deadline(const struct pod *pod)
+{
+	return str_eqc(pod->reason, "DeadlineExceeded");
+}
+
+/* The kubelet did not take it, and says why in a word of its own or of a plugin: OutOfcpu, AppArmor, Evicted of a node
+   under pressure … Nobody can list them all, and none of its containers was ever created. */
+static bool is_rejected(const struct pod *pod)
+{
+	if (pod->phase != POD_FAILED || !pod->reason.n || is_over_its_deadline(pod))
+		return false;
+	for (size_t i = 0; i < pod->n_containers; i++)
+		if (pod->containers[i].state != CONTAINER_WAITING)
+			return false;
+	return true;
+}
+
 bool pod_is_disrupted(const struct pod *pod)
 {
-	if (pod->disrupted)
+	if (pod->disrupted || is_rejected(pod))
 		return true;
-	/* The pod's own deadline is its own failure; OutOfcpu, OutOfpods … are the node's. */
+	/* OutOfcpu, OutOfpods …: also where an earlier attempt left statuses of containers behind. */
 	if (str_has_prefix(pod->reason, STR("OutOf")))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(disruption_reasons); i++)
@@ -24,7 +42,7 @@ bool pod_is_disrupted(const struct pod *pod)
 
 bool pod_is_evicted(const struct pod *pod)
 {
-	return !pod->disrupted && str_eqc(pod->reason, "Evicted");
+	return !pod->disrupted && str_eqc(pod->reason, "Evicted") && !is_rejected(pod);
 }
 
 bool pod_has_run(const struct pod *pod)
@@ -74,6 +92,11 @@ static const struct container *failed_init(const struct pod *pod)
 	return NULL;
 }
 
+static bool is_final(const struct pod *pod)
+{
+	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+}
+
 /* What the containers that count say, taken together. */
 struct ends_tally {
 	int counting, ended, bad;
@@ -92,7 +115,7 @@ static struct ends_tally tally_of(const struct role *role, const struct pod *pod
 		if (!container_counts(role, pod, c))
 			continue;
 		t.counting++;
-		if (c->state != CONTAINER_TERMINATED)
+		if (c->state != CONTAINER_TERMINATED || (c->comes_back && !is_final(pod)))
 			continue;
 		t.ended++;
 		t.finished = MAX(t.finished, c->finished);
@@ -113,11 +136,6 @@ static struct pod_result failure(enum cause cause, const struct ends_tally *t)
 	msec ran_for = t->started && t->finished > t->started ? t->finished - t->started : 0;
 
 	return (struct pod_result){ RESULT_FAILURE, cause, t->exit_code, t->finished, ran_for };
-}
-
-static bool is_final(const struct pod *pod)
-{
-	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
 }
 
 /* Whoever deletes pods of nodes that do not answer says so. */
@@ -141,12 +159,10 @@ struct pod_result pod_result(const struct role *role, const struct pod *pod)
 	struct ends_tally t = tally_of(role, pod);
 	const struct container *init;
 
-	if (pod->restarts_itself && !is_final(pod))
-		return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0, 0 };
 	if (pod->phase == POD_FAILED && pod_is_disrupted(pod))
 		return failure(disruption_cause(pod), &t);
 	/* Its own deadline, its own limits. */
-	if (pod->phase == POD_FAILED && (str_eqc(pod->reason, "DeadlineExceeded") || pod_is_evicted(pod)))
+	if (pod->phase == POD_FAILED && (is_over_its_deadline(pod) || pod_is_evicted(pod)))
 		return failure(CAUSE_FAILED, &t);
 	if (t.counting && t.ended == t.counting) {
 		if (!t.bad)

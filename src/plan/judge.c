@@ -151,5 +151,6 @@ void judge_recorded(struct world *w)
 {
 	for (size_t r = 0; r < w->job->n_roles; r++)
 		for (int32_t i = 0; i < w->job->roles[r].count && !w->job->roles[r].aux; i++)
-			recorded(&w->roles[r], i);
+			if (recorded(&w->roles[r], i))
+				free_completed(w, &w->roles[r], &w->roles[r].replicas[i]);
 }

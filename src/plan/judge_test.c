@@ -62,7 +62,14 @@ static void results(void **state)
 		{ POD_FAILED, "", false, { NOTHING }, RESULT_FAILURE, CAUSE_FAILED, -1 },
 		/* evicted: by whoever says so with a condition, or for its own use of storage */
 		{ POD_FAILED, "Evicted", true, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
-		{ POD_FAILED, "Evicted", false, { NOTHING }, RESULT_FAILURE, CAUSE_FAILED, -1 },
+		{ POD_FAILED, "Evicted", false, { ENDED("main", 1) }, RESULT_FAILURE, CAUSE_FAILED, 1 },
+		{ POD_FAILED, "Evicted", false, { INIT("setup", 1) }, RESULT_FAILURE, CAUSE_FAILED, -1 },
+		/* … or not taken by a node under pressure; or for a reason that nobody has heard of */
+		{ POD_FAILED, "Evicted", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_FAILED, "Evicted", false, { WAITS("main") }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_FAILED, "PodOSNotSupported", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_FAILED, "PodOSNotSupported", false, { ENDED("main", 1) }, RESULT_FAILURE, CAUSE_FAILED, 1 },
+		{ POD_FAILED, "DeadlineExceeded", false, { NOTHING }, RESULT_FAILURE, CAUSE_FAILED, -1 },
 		{ POD_FAILED, "Evicted", false, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_FAILED, -1 },
 		{ POD_FAILED, "OutOfpods", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
 		{ POD_FAILED, "NodeAffinity", false, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
@@ -108,11 +115,17 @@ static void results(void **state)
 	}
 }
 
-/* Whose containers the kubelet restarts by rules of their own: the phase alone tells the end. */
-static void containers_that_restart_themselves(void **state)
+/* The kubelet starts it again by a rule of its own: it has ended when the pod has. */
+static void containers_that_come_back(void **state)
 {
-	static const struct container ended[] = { ENDED("main", 42) }, well[] = { ENDED("main", 0) };
-	struct pod pod = { .phase = POD_RUNNING, .restarts_itself = true, .containers = ended, .n_containers = 1 };
+	static const struct container main_back[] = {
+		{ .name = STR_INIT("main"), .state = CONTAINER_TERMINATED, .exit_code = 42, .comes_back = true }
+	};
+	/* A helper that runs for ever keeps its pod, and not its replica. */
+	static const struct container helper_back[] = {
+		ENDED("main", 0), { .name = STR_INIT("sidecar"), .state = CONTAINER_TERMINATED, .comes_back = true }
+	};
+	struct pod pod = { .phase = POD_RUNNING, .containers = main_back, .n_containers = 1 };
 	struct role role = plain_role();
 
 	(void)state;
@@ -120,17 +133,15 @@ static void containers_that_restart_themselves(void **state)
 	pod.phase = POD_FAILED;
 	assert_int_equal(pod_result(&role, &pod).result, RESULT_FAILURE);
 	assert_int_equal(pod_result(&role, &pod).exit_code, 42);
-	pod.containers = well;
-	pod.phase = POD_RUNNING;
-	assert_int_equal(pod_result(&role, &pod).result, RESULT_NONE);
-	pod.phase = POD_SUCCEEDED;
+	pod = (struct pod){ .phase = POD_RUNNING, .containers = helper_back, .n_containers = 2 };
 	assert_int_equal(pod_result(&role, &pod).result, RESULT_SUCCESS);
 }
 
 /* Killed for its use of storage, with a code or without: as by SIGKILL. */
 static void codes_of_evicted_pods(void **state)
 {
-	struct pod pod = { .phase = POD_FAILED, .reason = STR("Evicted") };
+	static const struct container unknown[] = { { .name = STR_INIT("helper"), .state = CONTAINER_TERMINATED } };
+	struct pod pod = { .phase = POD_FAILED, .reason = STR("Evicted"), .containers = unknown, .n_containers = 1 };
 	struct role role = plain_role();
 
 	(void)state;
@@ -242,7 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results),
-		cmocka_unit_test(containers_that_restart_themselves),
+		cmocka_unit_test(containers_that_come_back),
 		cmocka_unit_test(codes_of_evicted_pods),
 		cmocka_unit_test(rules_for_unknown_containers),
 		cmocka_unit_test(codes_of_init_containers),

@@ -38,12 +38,11 @@ const char *body_read(struct sim *s, struct sim_request *r)
 		return "no generation";
 	if (!str_eqc(json_str(json_get(spec, "restartPolicy")), "Never"))
 		return "a restartPolicy other than Never";
-	c = yyjson_arr_get(json_get(spec, "containers"), 0);
+	r->in_place = json_get(yyjson_arr_get(json_get(spec, "containers"), 0), "restartPolicy") != NULL;
 	r->pod = (struct pod){ .job_uid = job_uid,
 		               .role = role,
 		               .index = (int32_t)index,
 		               .generation = generation,
-		               .restarts_itself = json_get(c, "restartPolicy") != NULL,
 		               .tolerations = { -1, -1 } };
 	containers = arena_array(s->arena, struct container, 2);
 	if (json_get(spec, "initContainers"))

@@ -74,6 +74,7 @@ static void container_starts(struct sim *s, const struct sim_pod *p, struct cont
 	c->started = node_time(s, p);
 	c->exit_code = 0;
 	c->finished = 0;
+	c->comes_back = false;
 }
 
 static void schedule(struct sim *s, struct sim_pod *p)
@@ -221,11 +222,12 @@ static bool scripted_code(struct sim *s, struct sim_pod *p, int32_t *code)
 /* The kubelet starts the container again, and the pod runs on: nobody has failed. */
 static bool in_place(struct sim *s, struct sim_pod *p, int32_t code)
 {
-	if (!p->now.restarts_itself || !code || s->quiet || rng_one_in(&s->rng, 3))
+	if (!p->in_place || !code || s->quiet || rng_one_in(&s->rng, 3))
 		return false;
 	TRACE(s, "container of pod %.*s ends with %d and starts again", STR_F(p->now.meta.name), code);
 	s->tally->hits[HIT_IN_PLACE]++;
 	container_ends(s, p, main_container(p), code, STR("Error"));
+	main_container(p)->comes_back = true;
 	p->stage = STAGE_STARTING;
 	server_pod_changed(s, p);
 	later(s, p, 100, 20000);

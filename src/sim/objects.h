@@ -95,6 +95,7 @@ struct sim_pod {
 	size_t role;           /* row among its kind's roles */
 	bool counted;          /* one of its job's failures */
 	bool stuck;            /* cannot start for a long time */
+	bool in_place;         /* the kubelet may start its container again */
 	msec held;             /* by somebody's finalizer until then */
 	const struct link *by; /* who made it, and when */
 	msec made;

@@ -173,6 +173,7 @@ int server_create_pod(struct sim *s, struct sim_request *r, struct outcome *o)
 	p = add_pod(s, &like, job);
 	p->now.n_containers = r->n_containers;
 	memcpy(p->containers, r->pod.containers, r->n_containers * sizeof(struct container));
+	p->in_place = r->in_place;
 	p->late = r->link != s->link;
 	p->by = r->link;
 	p->made = s->now;

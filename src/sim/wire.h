@@ -16,7 +16,7 @@ struct sim_request {
 	yyjson_val *group;
 	size_t n_containers;
 	struct str owner_uid;
-	bool init;
+	bool in_place;     /* its container has a restart policy of its own */
 	const char *fault; /* body that cannot be taken */
 	bool lose_reply, hoarded;
 	msec slow;        /* arrives so much later */
