@@ -25,8 +25,12 @@ static int32_t longest(yyjson_val *list, const char *taint)
 	{
 		int64_t seconds;
 
-		if (covers(one, taint) && json_int(json_get(one, "tolerationSeconds"), &seconds))
-			most = MAX(most, (int32_t)MIN(MAX(seconds, (int64_t)0), (int64_t)INT32_MAX));
+		if (!covers(one, taint))
+			continue;
+		if (!json_get(one, "tolerationSeconds"))
+			return TOLERATED_FOR_EVER;
+		if (json_int(json_get(one, "tolerationSeconds"), &seconds))
+			most = MAX(most, (int32_t)MIN(MAX(seconds, (int64_t)0), (int64_t)TOLERATED_FOR_EVER - 1));
 	}
 	return most;
 }

@@ -6,7 +6,9 @@
 
 #include <stdint.h>
 
-/* Seconds; -1: no toleration with seconds. One without seconds holds for ever and says nothing of how long to wait. */
+enum { TOLERATED_FOR_EVER = INT32_MAX };
+
+/* Seconds; -1: no such toleration. One without seconds holds for ever. */
 struct tolerations {
 	int32_t not_ready, unreachable;
 };

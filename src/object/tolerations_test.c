@@ -20,11 +20,12 @@ static void test_read(void **state)
 		                        "{" KEY("unreachable") "\"operator\":\"Exists\",\"effect\":\"NoExecute\","
 		                                               "\"tolerationSeconds\":200}]",
 		  300, 200 },
-		/* the longest; one for ever is none */
+		/* the longest; nothing is longer than for ever */
 		{ "[{" KEY("not-ready") "\"tolerationSeconds\":5},{" KEY(
 			  "not-ready") "\"tolerationSeconds\":7},"
-		                       "{" KEY("not-ready") "\"operator\":\"Exists\"}]",
-		  7, -1 },
+		                       "{" KEY("unreachable") "\"operator\":\"Exists\"},"
+		                                              "{" KEY("unreachable") "\"tolerationSeconds\":5}]",
+		  7, TOLERATED_FOR_EVER },
 		/* any taint */
 		{ "[{\"operator\":\"Exists\",\"tolerationSeconds\":9}]", 9, 9 },
 		{ "[{\"tolerationSeconds\":9}]", -1, -1 },
@@ -32,7 +33,7 @@ static void test_read(void **state)
 		{ "[{" KEY("not-ready") "\"effect\":\"NoSchedule\",\"tolerationSeconds\":5}]", -1, -1 },
 		{ "[{" KEY("not-ready") "\"value\":\"x\",\"tolerationSeconds\":5}]", -1, -1 },
 		{ "[{" KEY("not-ready") "\"tolerationSeconds\":-5}]", 0, -1 },
-		{ "[{" KEY("not-ready") "\"tolerationSeconds\":99999999999}]", INT32_MAX, -1 },
+		{ "[{" KEY("not-ready") "\"tolerationSeconds\":99999999999}]", TOLERATED_FOR_EVER - 1, -1 },
 		/* nonsense */
 		{ "[7,{" KEY("not-ready") "\"tolerationSeconds\":\"5\"}]", -1, -1 },
 		{ "{\"operator\":\"Exists\"}", -1, -1 },

@@ -21,24 +21,30 @@ static const struct node *find_node(const struct world *w, struct str name)
 	return w->in->fleet && name.n ? map_get(w->in->fleet->nodes, name) : NULL;
 }
 
-static msec tolerated(const struct tolerations *t, const struct node *node)
+/* Seconds; -1: not at all. */
+static int32_t tolerated(const struct tolerations *t, const struct node *node)
 {
-	return SECONDS(MAX(node->unreachable ? t->unreachable : t->not_ready, 0));
+	return node->unreachable ? t->unreachable : t->not_ready;
 }
 
-/* Whoever gives a pod time to stay on a node that does not answer shall have it. Where the loss of a node ends the job,
-   nobody is quicker than Kubernetes itself would be: the pod as it is stored has the time that the API server gave. */
+/* Whoever gives a pod time to stay on a node that does not answer shall have it; "for ever" says nothing of how long to
+   wait for a restart. Where the loss of a node ends the job, nobody is quicker than Kubernetes itself would be: the pod
+   as it is stored has the time that the API server gave, and one that stays for ever is never lost. */
 static msec grace_of(const struct world *w, const struct pod *pod, const struct node *node)
 {
 	const struct role_view *v = world_role(w, pod->role);
 	msec grace = w->in->config->node_grace;
+	int32_t asked, stored;
 
 	if (!v)
 		return grace;
-	grace = MAX(grace, tolerated(&v->role->tolerations, node));
-	if (!restart_covers_nodes(restart_rules(w, v, pod->index)->policy))
-		grace = MAX(grace, tolerated(&pod->tolerations, node));
-	return grace;
+	asked = tolerated(&v->role->tolerations, node);
+	stored = tolerated(&pod->tolerations, node);
+	if (asked != TOLERATED_FOR_EVER)
+		grace = MAX(grace, SECONDS(MAX(asked, 0)));
+	if (restart_covers_nodes(restart_rules(w, v, pod->index)->policy))
+		return grace;
+	return stored == TOLERATED_FOR_EVER ? NEVER : MAX(grace, SECONDS(MAX(stored, 0)));
 }
 
 bool node_is_down(const struct world *w, struct str name)
@@ -72,6 +78,8 @@ enum node_state node_state_of(struct world *w, const struct pod *pod)
 	if (node->ready)
 		return NODE_GOOD;
 	failed_at = grace_of(w, pod, node);
+	if (failed_at == NEVER)
+		return NODE_GOOD;
 	if (outage(fleet))
 		failed_at = MAX(failed_at, w->in->config->node_outage_wait);
 	failed_at += node->since;

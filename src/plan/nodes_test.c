@@ -193,10 +193,15 @@ static void tolerations_give_time(void **state)
 		bool unreachable;
 		msec grace;
 	} table[] = {
-		{ RESTART_ALWAYS, -1, 300, false, 40 },      { RESTART_ALWAYS, 600, 600, false, 600 },
-		{ RESTART_ALWAYS, 10, 10, false, 40 },       { RESTART_NEVER, -1, 300, false, 300 },
-		{ RESTART_NEVER, 600, 600, true, 600 },      { RESTART_EXIT_CODE, -1, 300, true, 300 },
+		{ RESTART_ALWAYS, -1, 300, false, 40 },
+		{ RESTART_ALWAYS, 600, 600, false, 600 },
+		{ RESTART_ALWAYS, 10, 10, false, 40 },
+		{ RESTART_NEVER, -1, 300, false, 300 },
+		{ RESTART_NEVER, 600, 600, true, 600 },
+		{ RESTART_EXIT_CODE, -1, 300, true, 300 },
 		{ RESTART_ON_NODE_FAIL, -1, 300, true, 40 },
+		/* for ever says nothing of when to begin again somewhere else */
+		{ RESTART_ALWAYS, TOLERATED_FOR_EVER, TOLERATED_FOR_EVER, true, 40 },
 	};
 
 	(void)state;
@@ -222,6 +227,25 @@ static void tolerations_give_time(void **state)
 			t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL] + (t->record->outcome == PHASE_NODE_FAILED), 1);
 		t_free(t);
 	}
+}
+
+/* Kubernetes would leave it there for ever: we do not end the job for it. A node that is gone is another matter. */
+static void tolerated_for_ever(void **state)
+{
+	struct t *t = running(RESTART_NEVER);
+	struct node *n;
+
+	(void)state;
+	t_pod(t, "worker", 1)->pod.tolerations.not_ready = TOLERATED_FOR_EVER;
+	n = t_node(t, "node-2", false);
+	t_pass(t, MINUTES(60 * 24));
+	t_settle(t);
+	assert_phase(t, "Running");
+	assert_int_equal(t->plan.wake, NEVER);
+	n->gone = true;
+	t_settle(t);
+	assert_phase(t, "NodeFailed");
+	t_free(t);
 }
 
 /* Deleted on a node that does not answer, or by whoever clears such nodes: lost with the node, not disrupted. */
@@ -291,6 +315,7 @@ int main(void)
 		cmocka_unit_test(force_after_a_time),
 		cmocka_unit_test(no_force_on_a_good_node),
 		cmocka_unit_test(tolerations_give_time),
+		cmocka_unit_test(tolerated_for_ever),
 		cmocka_unit_test(deleted_on_a_lost_node),
 	};
 
