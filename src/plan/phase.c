@@ -187,17 +187,19 @@ static enum phase phase_alive(struct world *w)
 	return placed ? PHASE_CREATING : PHASE_PENDING;
 }
 
-/* The end is not there before the pods that clean-up deletes have gone; but one that a finalizer or a dead node holds
-   does not hold it for ever. */
+/* A pod that is not being deleted so long after the end is one that we are not allowed to delete. */
+static const msec undeletable_after = MINUTES(5);
+
+/* The end is not there before the pods that clean-up deletes have gone; but one that a finalizer, a dead node or a
+   right that is missing holds does not hold it for ever. */
 static bool holds_the_end(struct world *w, const struct pod *pod)
 {
 	const struct role *role = job_role(w->job, pod->role);
-	msec until = pod->meta.deleted + w->in->config->force_delete_after;
+	msec until = pod->meta.deleted ? pod->meta.deleted + w->in->config->force_delete_after
+	                               : w->next->end + undeletable_after;
 
 	if (role && role->aux)
 		return false;
-	if (!pod->meta.deleted)
-		return true;
 	if (w->now >= until)
 		return false;
 	world_wake(w, until);

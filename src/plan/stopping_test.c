@@ -93,6 +93,29 @@ static void suspended_before_its_first_record(void **state)
 	t_free(t);
 }
 
+/* A create was on its way when the job was suspended, and nothing of it was known. */
+static void made_late_for_a_suspended_job(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 2);
+	t->job.suspend = true;
+	t_settle(t);
+	assert_phase(t, "Suspended");
+	t_pod_add(t, "worker", 1, 0);
+	look(t);
+	assert_phase(t, "Terminating");
+	t_settle(t);
+	assert_int_equal(t->deleted, 1);
+	assert_phase(t, "Suspended");
+	t->job.suspend = false;
+	t_settle(t);
+	assert_int_equal(t->n_pods, 2);
+	assert_int_equal(t->record->restarts, 0);
+	t_free(t);
+}
+
 /* As the batch API does it: what is decided is told at once, the end when the pods have gone. */
 static void the_end_is_told_twice(void **state)
 {
@@ -150,6 +173,50 @@ static void a_pod_that_never_goes(void **state)
 	t_plan(t);
 	assert_phase(t, "Succeeded");
 	assert_int_equal(t->n_pods, 3);
+	t_free(t);
+}
+
+/* We may not delete it: its end is not told at once, but some day. */
+static void a_pod_that_nobody_may_delete(void **state)
+{
+	struct t *t = running();
+	msec until;
+
+	(void)state;
+	t->job.external = EXTERNAL_SUCCEEDED;
+	t->config.force_delete_after = 0;
+	look(t);
+	until = t->record->end + MINUTES(5);
+	look(t);
+	assert_int_equal(t->plan.wake, until);
+	assert_phase(t, "Terminating");
+	t->now = until;
+	t_plan(t);
+	assert_phase(t, "Succeeded");
+	assert_int_equal(t_actions(t, ACT_DELETE_POD), 3);
+	t_free(t);
+}
+
+/* The pods take longer to go than the job shall live: whoever waits for its end sees it. */
+static void a_short_life_waits_for_the_end(void **state)
+{
+	struct t *t = running();
+
+	(void)state;
+	t->job.ttl = 0;
+	t->job.external = EXTERNAL_SUCCEEDED;
+	look(t);
+	look(t);
+	asked_to_go(t);
+	look(t);
+	assert_phase(t, "Terminating");
+	assert_int_equal(t_actions(t, ACT_DELETE_JOB), 0);
+	while (t->n_pods)
+		t->pods[--t->n_pods].pod.gone = true;
+	look(t);
+	assert_phase(t, "Succeeded");
+	look(t);
+	assert_int_equal(t_actions(t, ACT_DELETE_JOB), 1);
 	t_free(t);
 }
 
@@ -283,8 +350,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suspended_when_all_are_gone),
 		cmocka_unit_test(suspended_before_its_first_record),
+		cmocka_unit_test(made_late_for_a_suspended_job),
 		cmocka_unit_test(the_end_is_told_twice),
 		cmocka_unit_test(a_pod_that_never_goes),
+		cmocka_unit_test(a_pod_that_nobody_may_delete),
+		cmocka_unit_test(a_short_life_waits_for_the_end),
 		cmocka_unit_test(nothing_is_made_for_a_job_that_goes),
 		cmocka_unit_test(completed_with_a_sidecar),
 		cmocka_unit_test(an_elastic_member_leaves_and_comes_back),

@@ -101,8 +101,11 @@ static void place_pod(struct world *w, const struct pod *pod)
 		return;
 	if (pod->generation < expected) {
 		/* A replica that completed and was suspended since keeps its pod: it has the logs. */
-		if (ranges_has(&v->rec->completed, pod->index))
+		if (ranges_has(&v->rec->completed, pod->index)) {
+			if (!rep->pod)
+				rep->pod = pod;
 			return;
+		}
 		doom(w, pod);
 		rep->blocked = true;
 		v->n_old++;
