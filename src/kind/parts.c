@@ -40,14 +40,13 @@ static struct str take_text(struct cutter *c)
 
 /* --- the spec --- */
 
-/* Writes the user's variables but for the closing bracket, and remembers their names. */
+/* Writes the user's variables, and remembers their names. */
 static void put_user_env(struct cutter *c, yyjson_val *env, struct hole *h)
 {
 	yyjson_arr_iter it = yyjson_arr_iter_with(env);
 	VEC(struct str) taken = { 0 };
 	yyjson_val *v;
 
-	buf_putc(&c->b, '[');
 	while ((v = yyjson_arr_iter_next(&it))) {
 		if (taken.n)
 			buf_putc(&c->b, ',');
@@ -77,11 +76,15 @@ static bool put_container(struct cutter *c, yyjson_val *container, const struct 
 			put_field(&c->b, &first, json_str(k), yyjson_obj_iter_get_val(k));
 	if (!h.bare) {
 		put_key(&c->b, &first, "env");
-		put_user_env(c, env, &h);
+		buf_putc(&c->b, '[');
 	}
 	h.before = take_text(c);
+	if (!h.bare) {
+		put_user_env(c, env, &h);
+		buf_putc(&c->b, ']');
+	}
 	*vec_push(&c->kj->arena, &c->holes) = h;
-	buf_put(&c->b, h.bare ? STR("}") : STR("]}"));
+	buf_putc(&c->b, '}');
 	return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include "kind/internal.h"
 
-/* Where derived variables go. */
+/* Where derived variables go: before the user's, since $(NAME) in a value sees only what stands before it. */
 struct hole {
 	struct str before;       /* text up to here */
 	bool bare;               /* the container has no variables of its own: the whole field is put in */

@@ -118,7 +118,7 @@ static bool is_taken(const struct hole *h, struct str name)
 static void fill(struct kind_job *kj, const struct hole *h, const struct pod_say *say, struct buf *out)
 {
 	const struct pairs *sources[] = { &say->env, &h->own };
-	bool opened = !h->bare;
+	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		for (size_t k = 0; k < sources[i]->list.n; k++) {
@@ -126,11 +126,14 @@ static void fill(struct kind_job *kj, const struct hole *h, const struct pod_say
 
 			if (is_taken(h, v->name))
 				continue;
-			buf_put(out, opened ? STR(",") : STR(",\"env\":["));
-			opened = true;
+			if (h->bare)
+				buf_put(out, any ? STR(",") : STR(",\"env\":["));
+			any = true;
 			put_var(kj, v, out);
+			if (!h->bare) /* the user's follow */
+				buf_putc(out, ',');
 		}
-	if (h->bare && opened)
+	if (h->bare && any)
 		buf_putc(out, ']');
 }
 

@@ -211,7 +211,7 @@ static void test_host_and_scheduler(void **state)
 	"} } } } end\n"                                                                                                \
 	"kind.container = function(job, role, c) if not c.init then return { { 'D', c.name .. #c.ports } } end end\n"
 
-/* After the user's own, in a fixed order; what the user has set is left out. */
+/* Before the user's own, which may so refer to them, in a fixed order; what the user has set is left out. */
 static void test_variables(void **state)
 {
 	yyjson_val *pod, *c;
@@ -223,9 +223,9 @@ static void test_variables(void **state)
 	                        "  {name: side, image: img}]}}}");
 	pod = fixture_pod(&f, 0, 5);
 	c = yyjson_arr_get_first(json_at(pod, "spec", "containers", NULL));
-	expect_json(json_get(c, "env"), "[{\"name\":\"Z\",\"value\":\"1\"},{\"name\":\"B\",\"valueFrom\":{\"x\":1}},"
-	                                "{\"name\":\"D\",\"value\":\"mine\"},{\"name\":\"A\",\"value\":\"shared\"},"
-	                                "{\"name\":\"C\",\"value\":\"x5z\"}]");
+	expect_json(json_get(c, "env"), "[{\"name\":\"A\",\"value\":\"shared\"},{\"name\":\"C\",\"value\":\"x5z\"},"
+	                                "{\"name\":\"Z\",\"value\":\"1\"},{\"name\":\"B\",\"valueFrom\":{\"x\":1}},"
+	                                "{\"name\":\"D\",\"value\":\"mine\"}]");
 	expect_json(yyjson_arr_get(json_at(pod, "spec", "containers", NULL), 1),
 	            "{\"name\":\"side\",\"image\":\"img\"}");
 	expect_json(json_at(pod, "spec", "initContainers", NULL), "[{\"name\":\"i\",\"image\":\"img\"}]");

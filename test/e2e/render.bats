@@ -175,12 +175,12 @@ a program of its own"
     awk 'NR > 1 { print $1, $2 }' | sort -u)" "trainer 2"
 }
 
-@test "--env: the user's variables come first and are shown with where they come from" {
+@test "--env: the user's variables come after the derived ones and are shown with where they come from" {
   ip='{name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}'
   tfjob demo 1 | sed 's/image: img/image: img, env: [{name: MINE, value: "a\\nb"}, '"$ip"']/' >job.yaml
   split dljob render --env --role master job.yaml
   is "$status" 0
-  is "$(awk 'NR > 1 { print $4 }' stdout | tr '\n' ' ')" "MINE IP TF_CONFIG "
+  is "$(awk 'NR > 1 { print $4 }' stdout | tr '\n' ' ')" "TF_CONFIG MINE IP "
   has "$out" 'a\nb'
   has "$out" '<fieldRef {"fieldPath":"status.podIP"}>'
 }

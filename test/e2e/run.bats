@@ -138,6 +138,20 @@ PY
   has "$err" "spec.replicaSpecs.trainer.replicas"
 }
 
+@test "the user's variables may refer to the derived ones, and to those before them" {
+  job 'echo "$RANK of $WORLD_SIZE at $URL, later $LATE, not $PLAIN"' 2 >job.yaml
+  sed -i 's/image: none/&\n            env:'\
+'\n            - {name: RANK, value: $(TRAININGJOB_REPLICA_INDEX)}'\
+'\n            - {name: URL, value: "tcp:\/\/$(RANK)\/$(TRAININGJOB_NAME)"}'\
+'\n            - {name: LATE, value: $(LAST)}'\
+'\n            - {name: PLAIN, value: $$(RANK)}'\
+'\n            - {name: LAST, value: x}/' job.yaml
+  split dljob run --env 'WORLD_SIZE=$(TRAINER_INSTANCES_NUM)' job.yaml
+  is "$status" 0
+  has "$out" 'trainer-0 | 0 of 2 at tcp://0/it, later $(LAST), not $(RANK)'
+  has "$out" 'trainer-1 | 1 of 2 at tcp://1/it, later $(LAST), not $(RANK)'
+}
+
 @test "the environment is the manifest's: nothing else is inherited" {
   job 'echo "[$SECRET_OF_MINE]"; command -v sh' >job.yaml
   SECRET_OF_MINE=1 split dljob run job.yaml

@@ -13,7 +13,7 @@
 #define LABELS "labels: {pod_name: worker-a-0, job_name: a}"
 #define TF_CONFIG                                                                                                      \
 	"'{\"cluster\": {\"worker\": [\"worker-a-0-service:2222\"]}, \"task\": {\"type\": \"worker\", \"index\": 0}}'"
-#define ENV "env: {c: {X: y, TF_CONFIG: " TF_CONFIG "}}"
+#define ENV "env: {c: {TF_CONFIG: " TF_CONFIG ", X: y}}"
 #define POD "{name: worker-a-0, replica: worker-0, " LABELS ", " ENV "}"
 #define SERVICE                                                                                                        \
 	"{name: worker-a-0-service, replica: worker-0, labels: {service_name: worker-a-0-service, job_name: a},"       \
@@ -90,10 +90,10 @@ static void test_variables(void **state)
 	check(MANIFEST "pods: [{name: worker-a-0, replica: worker-0, " LABELS ", env: {c: {TF_CONFIG: " TF_CONFIG
 	               "}}}]\n",
 	      "unexpected \"X\"");
-	check(MANIFEST "pods: [{name: worker-a-0, replica: worker-0, " LABELS ", env: {c: {TF_CONFIG: " TF_CONFIG
-	               ", X: y}}}]\n",
-	      "env.c.TF_CONFIG: expected here, got \"X\"");
-	check(MANIFEST "pods: [{name: worker-a-0, replica: worker-0, " LABELS ", env: {c: {X: y, TF_CONFIG: '{}'}}}]\n",
+	check(MANIFEST "pods: [{name: worker-a-0, replica: worker-0, " LABELS ", env: {c: {X: y, TF_CONFIG: " TF_CONFIG
+	               "}}}]\n",
+	      "env.c.X: expected here, got \"TF_CONFIG\"");
+	check(MANIFEST "pods: [{name: worker-a-0, replica: worker-0, " LABELS ", env: {c: {TF_CONFIG: '{}', X: y}}}]\n",
 	      "env.c.TF_CONFIG: \n    expected \"{}\"");
 	check(MANIFEST "pods: [{name: worker-a-0, replica: worker-0, " LABELS ", env: {d: {X: y}}}]\n",
 	      "env.d: perhaps this container does not exist");
