@@ -106,6 +106,30 @@ static void config_comes_late(struct lab *l)
 	CHECK(str_eqc(str_sub(lab_log(l, "a"), 0, 5), "here\n"));
 }
 
+enum { LACKING = 17 };
+
+static bool all_lack_config(struct lab *l)
+{
+	for (int i = 0; i < LACKING; i++)
+		if (!lab_said(l, lab_fmt(l, "lacks-%d", i), "status.containerStatuses.0.state.waiting.reason",
+		              "CreateContainerConfigError"))
+			return false;
+	return true;
+}
+
+/* More than a round takes, and a ConfigMap that is none of theirs: the others have their turn. */
+static void config_of_somebody_else(struct lab *l)
+{
+	for (int i = 0; i < LACKING; i++)
+		lab_pod(l, lab_fmt(l, "lacks-%d", i), "true", ",\"envFrom\":[{\"configMapRef\":{\"name\":\"never\"}}]",
+		        "");
+	lab_until(l, all_lack_config);
+	CHECK(lab_create(l, "configmaps", "{\"metadata\":{\"name\":\"other\"}}") == 201);
+	lab_pod(l, "a", "true", "", "");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+}
+
 /* Nothing on this machine will give it a command: it does not wait for ever. */
 static void refused(struct lab *l)
 {
@@ -435,6 +459,7 @@ SCENARIO(node, NET_HOST)
 SCENARIO(talk, NET_ROOT)
 SCENARIO(talk, NET_USER)
 SCENARIO(config_comes_late, NET_HOST)
+SCENARIO(config_of_somebody_else, NET_HOST)
 SCENARIO(refused, NET_HOST)
 SCENARIO(volume_by_claim, NET_ROOT)
 SCENARIO(delete_with_grace, NET_ROOT)
@@ -467,6 +492,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_talk_NET_ROOT),
 		cmocka_unit_test(test_talk_NET_USER),
 		cmocka_unit_test(test_config_comes_late_NET_HOST),
+		cmocka_unit_test(test_config_of_somebody_else_NET_HOST),
 		cmocka_unit_test(test_refused_NET_HOST),
 		cmocka_unit_test(test_volume_by_claim_NET_ROOT),
 		cmocka_unit_test(test_delete_with_grace_NET_ROOT),

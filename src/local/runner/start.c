@@ -163,41 +163,68 @@ static void start_pod(struct runner *r, struct runner_pod *p)
 	err_release(&e);
 }
 
+/* A ConfigMap or a Secret has changed: it may be what somebody waits for. */
+static void retry_lacking(struct runner *r)
+{
+	for (struct runner_pod *p = r->first_pod; p; p = p->next)
+		if (p->lacks)
+			p->retry_at = MIN(p->retry_at, r->now);
+	r->config_due = false;
+}
+
 static bool is_due(struct runner *r, struct runner_pod *p)
 {
 	if (p->stage != RUN_BOUND || p->gone || pods_is_deleting(p))
 		return false;
-	if (p->lacks && r->config_due)
-		return true;
 	if (p->retry_at <= r->now)
 		return true;
 	runner_wake_at(r, p->retry_at);
 	return false;
 }
 
+/* Those that have been due for longest, in that order: whoever fails again and again keeps nobody from his turn.
+   Returns how many are due, which may be more than RET has room for. */
+static size_t find_due(struct runner *r, struct runner_pod *ret[ROUND_PODS])
+{
+	size_t n = 0, at;
+
+	for (struct runner_pod *p = r->first_pod; p; p = p->next) {
+		if (!is_due(r, p))
+			continue;
+		for (at = MIN(n, (size_t)ROUND_PODS); at > 0 && ret[at - 1]->retry_at > p->retry_at; at--)
+			if (at < ROUND_PODS)
+				ret[at] = ret[at - 1];
+		if (at < ROUND_PODS)
+			ret[at] = p;
+		n++;
+	}
+	return n;
+}
+
 void start_some(struct runner *r)
 {
 	msec end = loop_now(r->c.loop) + round_time;
-	struct runner_pod *chosen[ROUND_PODS], *p;
+	struct runner_pod *chosen[ROUND_PODS];
+	size_t due, n = 0, i;
 	struct err e = ERR_INIT;
-	size_t n = 0;
 
-	for (p = r->stopping ? NULL : r->first_pod; p && n < ROUND_PODS && loop_now(r->c.loop) < end; p = p->next)
-		if (is_due(r, p) && make_network(r, p))
-			chosen[n++] = p;
-	if (p && !r->stopping)
+	if (r->config_due)
+		retry_lacking(r);
+	due = r->stopping ? 0 : find_due(r, chosen);
+	for (i = 0; i < MIN(due, (size_t)ROUND_PODS) && (i == 0 || loop_now(r->c.loop) < end); i++)
+		if (make_network(r, chosen[i]))
+			chosen[n++] = chosen[i];
+	if (i < due)
 		runner_wake_at(r, r->now);
-	else
-		r->config_due = false;
 	if (r->hosts_due && !hosts_update(r, &e)) {
 		/* Without names they would not find each other. */
-		for (size_t i = 0; i < n; i++)
+		for (i = 0; i < n; i++)
 			put_off(r, chosen[i], "FailedCreatePodSandBox", err_msg(&e));
 		n = 0;
 		r->hosts_due = true;
 		runner_trouble(r);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (i = 0; i < n; i++)
 		start_pod(r, chosen[i]);
 	err_release(&e);
 }

@@ -53,8 +53,7 @@ struct runner_pod {
 	int board_port; /* TensorBoard's, on the machine's loopback; 0: none */
 	int board_name; /* with it: a descriptor that keeps others from taking it; -1 */
 	/* The start. */
-	bool chosen; /* for this round */
-	bool lacks;  /* a ConfigMap or a Secret that may come */
+	bool lacks; /* a ConfigMap or a Secret that may come */
 	int tries;
 	msec retry_at;
 	/* The end. */
