@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include "http/guests.h"
 #include "http/listen.h"
 #include "http/pump.h"
 
@@ -7,7 +8,6 @@
 #include <unistd.h>
 
 enum {
-	CONNECTIONS_MAX = 64,
 	IDLE_S = 30, /* a request that does not come, or an answer that nobody reads */
 	REQUEST_MAX = 16 << 10,
 	REPLY_MAX = 64 << 20,
@@ -18,6 +18,7 @@ struct http_listener {
 	void *cookie;
 	struct MHD_Daemon *daemon;
 	struct http_pump pump;
+	struct guests guests;
 	int port;
 };
 
@@ -46,6 +47,33 @@ static enum MHD_Result answer(struct MHD_Connection *c, struct http_reply *reply
 	return rc;
 }
 
+static struct guest *guest_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static void on_connection(void *cookie, struct MHD_Connection *c, void **state,
+                          enum MHD_ConnectionNotificationCode what)
+{
+	struct http_listener *h = cookie;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		*state = guests_add(&h->guests, c);
+	else
+		guests_remove(*state);
+}
+
+static void on_completed(void *cookie, struct MHD_Connection *c, void **state, enum MHD_RequestTerminationCode how)
+{
+	struct http_listener *h = cookie;
+
+	(void)state;
+	(void)how;
+	guests_busy(&h->guests, guest_of(c), false);
+}
+
 static enum MHD_Result on_request(void *cookie, struct MHD_Connection *c, const char *path, const char *method,
                                   const char *version, const char *upload, size_t *upload_n, void **state)
 {
@@ -64,6 +92,7 @@ static enum MHD_Result on_request(void *cookie, struct MHD_Connection *c, const 
 	/* First called after the headers, where an answer would end the connection. */
 	if (!*state) {
 		*state = &seen;
+		guests_busy(&h->guests, guest_of(c), true);
 		return MHD_YES;
 	}
 	if (*upload_n)
@@ -85,9 +114,10 @@ struct http_listener *http_listen(struct loop *l, struct str address, http_handl
 	h->cookie = cookie;
 	h->port = http_port_of(s);
 	h->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, s,
-	                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-	                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
-	                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX, MHD_OPTION_END);
+	                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)GUESTS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+	                             (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX,
+	                             MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
+	                             on_completed, h, MHD_OPTION_END);
 	if (!h->daemon) {
 		err_set(e, ERR_IO, "cannot serve on %.*s: %s", STR_F(address), strerror(errno));
 		close(s);

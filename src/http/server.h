@@ -1,5 +1,6 @@
 /* A small HTTP server on the loop (libmicrohttpd, no threads): for probes, metrics and a look inside. It
-   answers GET and HEAD, and bounds connections, time and the size of what it reads. */
+   answers GET and HEAD, and bounds connections, time and the size of what it reads. Idle connections keep nobody
+   out (guests.h). */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
 

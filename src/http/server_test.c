@@ -293,6 +293,84 @@ static void test_free_with_connections(void **state)
 	close(s);
 }
 
+/* --- Those who connect and say nothing --- */
+
+enum { IDLE_OF_ONE = 16 };
+
+/* The address that it comes from is 127.0.0.HOST. */
+static int connect_idle(int host)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000000U | (unsigned)host) };
+	struct sockaddr_in to = at(INADDR_LOOPBACK);
+	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(s, (struct sockaddr *)&from, sizeof(from)), 0);
+	assert_int_equal(connect(s, (struct sockaddr *)&to, sizeof(to)), 0);
+	return s;
+}
+
+static bool was_closed(int s)
+{
+	char c;
+
+	return recv(s, &c, 1, MSG_DONTWAIT) == 0;
+}
+
+static void must_answer(void)
+{
+	struct fetch f;
+
+	testing_get(&f, "/healthz");
+	assert_int_equal(f.status, 200);
+	fetch_release(&f);
+}
+
+static void test_idle_ones_give_way(void **state)
+{
+	enum { ADDRESSES = 8 };
+	int s[ADDRESSES][IDLE_OF_ONE];
+
+	(void)state;
+	testing_connect(http_listener_port(listener), 1);
+	for (int i = 0; i < ADDRESSES; i++) {
+		for (int k = 0; k < IDLE_OF_ONE; k++)
+			s[i][k] = connect_idle(2 + i);
+		/* Answered at once: not when the first ones have been there for too long. */
+		must_answer();
+	}
+	assert_true(was_closed(s[0][0]));
+	for (int k = 0; k < IDLE_OF_ONE; k++)
+		assert_false(was_closed(s[ADDRESSES - 1][k]));
+	for (int i = 0; i < ADDRESSES; i++)
+		for (int k = 0; k < IDLE_OF_ONE; k++)
+			close(s[i][k]);
+}
+
+static void test_one_address_has_a_limit(void **state)
+{
+	static const char ask[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+	int before = connect_idle(2), s[IDLE_OF_ONE + 2];
+
+	(void)state;
+	testing_connect(http_listener_port(listener), 1);
+	for (int i = 0; i < IDLE_OF_ONE; i++)
+		s[i] = connect_idle(3);
+	must_answer();
+	assert_false(was_closed(s[0]));
+	/* The first one is of use: the next ones are idle for longer. */
+	assert_int_equal(send(s[0], ask, sizeof(ask) - 1, MSG_NOSIGNAL), sizeof(ask) - 1);
+	must_answer();
+	s[IDLE_OF_ONE] = connect_idle(3);
+	s[IDLE_OF_ONE + 1] = connect_idle(3);
+	must_answer();
+	for (int i = 0; i < IDLE_OF_ONE + 2; i++)
+		assert_int_equal(was_closed(s[i]), i == 1 || i == 2);
+	assert_false(was_closed(before));
+	for (int i = 0; i < IDLE_OF_ONE + 2; i++)
+		close(s[i]);
+	close(before);
+}
+
 static void test_addresses_that_are_none(void **state)
 {
 	static const struct {
@@ -350,6 +428,8 @@ int main(void)
 		TEST(test_loopback_is_told),
 		TEST(test_ipv6),
 		TEST(test_free_with_connections),
+		TEST(test_idle_ones_give_way),
+		TEST(test_one_address_has_a_limit),
 		TEST(test_addresses_that_are_none),
 		TEST(test_port_is_taken),
 	};

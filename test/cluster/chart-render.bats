@@ -205,6 +205,11 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
     | .["helm.sh/hook"] == "pre-install,pre-upgrade" and .["helm.sh/hook-weight"] == "-10"' policies.json
   # Only the operator is asked anything.
   is "$(jq -r '.[] | select(.spec.ingress) | .metadata.name' policies.json)" trainer
+  # … and by whom the values name.
+  jq -e '.[] | select(.metadata.name == "trainer") | .spec.ingress
+    | (.[] | select(.ports == [{port: "health"}])).from == [{ipBlock: {cidr: "10.1.0.0/16"}}]
+      and (.[] | select(.ports == [{port: "metrics"}])).from
+        == [{namespaceSelector: {matchLabels: {"kubernetes.io/metadata.name": "monitoring"}}}]' policies.json
 }
 
 @test "another replica is ready before one goes, and a node with the only one can be drained" {
