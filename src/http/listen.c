@@ -28,6 +28,25 @@ bool http_is_loopback(const void *address)
 	return false;
 }
 
+bool http_names_loopback(struct str host)
+{
+	union address a = { .in = { .sin_family = AF_INET } };
+	struct str name;
+	char text[64];
+
+	if (host.n && *host.p == '[') {
+		host = str_sub(host, 1, host.n);
+		return str_next(&host, ']', &name) && str_eqc(name, "::1");
+	}
+	if (!str_next(&host, ':', &name) || str_eqc(name, "localhost"))
+		return true;
+	if (name.n >= sizeof(text))
+		return false;
+	memcpy(text, str_text(name), name.n);
+	text[name.n] = 0;
+	return inet_pton(AF_INET, text, &a.in.sin_addr) == 1 && http_is_loopback(&a);
+}
+
 /* "[::1]:80" into "::1" and 80. */
 static bool parse(struct str address, char host[static 64], int *port, struct err *e)
 {

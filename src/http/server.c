@@ -80,7 +80,9 @@ static enum MHD_Result on_request(void *cookie, struct MHD_Connection *c, const 
 	static int seen;
 	struct http_listener *h = cookie;
 	const union MHD_ConnectionInfo *peer = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	struct http_query q = { str_c(method), str_c(path), peer && http_is_loopback(peer->client_addr) };
+	struct http_query q = { .method = str_c(method),
+		                .path = str_c(path),
+		                .loopback = peer && http_is_loopback(peer->client_addr) };
 	struct http_reply reply = { .status = MHD_HTTP_NOT_FOUND, .body = BUF_INIT(REPLY_MAX) };
 
 	(void)version;
@@ -97,6 +99,8 @@ static enum MHD_Result on_request(void *cookie, struct MHD_Connection *c, const 
 	}
 	if (*upload_n)
 		return MHD_NO;
+	q.named_loopback =
+		http_names_loopback(str_c(MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)));
 	h->fn(h->cookie, &q, &reply);
 	ASSERT(reply.status >= 200 && reply.status < 600);
 	return answer(c, &reply);

@@ -13,6 +13,9 @@ struct http_listener;
 struct http_query {
 	struct str method, path; /* "GET" or "HEAD"; the path decoded, without the query */
 	bool loopback;           /* the peer is this machine */
+	/* It asked for this machine by a name that is nobody else's, or by none. A page that a browser here shows may
+	   have made its own host's name resolve to this machine: then it is that name. */
+	bool named_loopback;
 };
 
 struct http_reply {

@@ -255,6 +255,53 @@ static void test_loopback_is_told(void **state)
 	freeifaddrs(all);
 }
 
+static void name_asked(void *cookie, const struct http_query *q, struct http_reply *reply)
+{
+	(void)cookie;
+	reply->status = 200;
+	buf_printf(&reply->body, "%s", q->named_loopback ? "here" : "elsewhere");
+}
+
+static void test_name_that_was_asked_for(void **state)
+{
+	static const struct {
+		const char *host;
+		bool here;
+	} cases[] = {
+		{ "", true },
+		{ "Host:\r\n", true },
+		{ "Host: localhost\r\n", true },
+		{ "Host: localhost:8080\r\n", true },
+		{ "Host: 127.0.0.1:8080\r\n", true },
+		{ "Host: 127.9.9.9\r\n", true },
+		{ "Host: [::1]:8080\r\n", true },
+		{ "Host: evil.example\r\n", false },
+		{ "Host: evil.example:8080\r\n", false },
+		{ "Host: localhost.evil.example\r\n", false },
+		{ "Host: 127.0.0.1.evil.example\r\n", false },
+		{ "Host: 10.0.0.1:8080\r\n", false },
+		{ "Host: [::2]:8080\r\n", false },
+		{ "Host: 0123456789012345678901234567890123456789012345678901234567890123456789\r\n", false },
+	};
+	struct err e = ERR_INIT;
+
+	(void)state;
+	http_listener_free(listener);
+	listener = http_listen(testing_loop, STR("127.0.0.1:0"), name_asked, NULL, &e);
+	assert_non_null(listener);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct sockaddr_in a = at(INADDR_LOOPBACK);
+		struct buf words = BUF_INIT(1 << 10);
+		struct raw r;
+
+		buf_printf(&words, "GET / HTTP/1.0\r\n%s\r\n", cases[i].host);
+		r = talk((struct sockaddr *)&a, sizeof(a), buf_str(&words));
+		assert_true(str_has_suffix(buf_str(&r.heard), cases[i].here ? STR("\nhere") : STR("\nelsewhere")));
+		buf_release(&words);
+		buf_release(&r.heard);
+	}
+}
+
 static void test_ipv6(void **state)
 {
 	struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
@@ -426,6 +473,7 @@ int main(void)
 		TEST(test_head_tells_the_length),
 		TEST(test_request_is_too_long),
 		TEST(test_loopback_is_told),
+		TEST(test_name_that_was_asked_for),
 		TEST(test_ipv6),
 		TEST(test_free_with_connections),
 		TEST(test_idle_ones_give_way),

@@ -36,12 +36,12 @@ static void put_metrics(const struct program *p, struct buf *out)
 	metrics_write(p->metrics, &now, out);
 }
 
-/* /debug/jobs/NAMESPACE/NAME, for whoever sits on this machine. */
+/* /debug/jobs/NAMESPACE/NAME, for whoever sits on this machine; not for a page that his browser shows. */
 static void put_job(struct program *p, const struct http_query *q, struct http_reply *reply)
 {
 	struct str ns, name, more, rest = str_sub(q->path, strlen("/debug/jobs/"), q->path.n);
 
-	if (!q->loopback || !p->op || !str_next(&rest, '/', &ns) || !str_next(&rest, '/', &name) ||
+	if (!q->loopback || !q->named_loopback || !p->op || !str_next(&rest, '/', &ns) || !str_next(&rest, '/', &name) ||
 	    str_next(&rest, '/', &more))
 		return;
 	if (operator_debug(p->op, ns, name, &reply->body)) {

@@ -122,6 +122,10 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   job=$(tail -1 jobs.list)
   curl -sf "127.0.0.1:$(cut -d' ' -f1 a.ports)/debug/jobs/$ns/${job#*/}" |
     jq -e '.[0].plan | .actions == [] and .record.phase == "Succeeded"'
+  # A page in a browser on this machine may have made its own name lead here.
+  run curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.example' \
+    "127.0.0.1:$(cut -d' ' -f1 a.ports)/debug/jobs/$ns/${job#*/}"
+  is "$output" 404
   metrics a >numbers
   grep -q '^dl_operator_jobs_ended_total{kind="TfJob.mlkube.io",phase="Succeeded"} 1' numbers
   grep -q '^rest_client_requests_total{code="201",method="POST"} ' numbers
