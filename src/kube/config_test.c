@@ -424,6 +424,38 @@ static void test_order(void **state)
 	refuse(&args, "none of the files that KUBECONFIG names is there: /no:/none");
 }
 
+/* A server without http:// or https:// in front: in the clear only if there is nothing to hide. */
+static void test_no_scheme(void **state)
+{
+	static const struct {
+		const char *user, *url;
+	} cases[] = {
+		{ "{}", "http://h:6443" },
+		{ "{token: secret}", "https://h:6443" },
+		{ "{tokenFile: /t}", "https://h:6443" },
+		{ "{username: u, password: p}", "https://h:6443" },
+		{ "{exec: {command: c, apiVersion: client.authentication.k8s.io/v1}}", "https://h:6443" },
+	};
+	static const struct pair env[] = { { "KUBECONFIG", "/k" }, { 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char text[512];
+		struct pair files[] = { { "/k", text }, { "/t", "secret" }, { 0 } };
+		struct machine m = { files, env };
+		struct kube_config_args args = args_of(&m);
+
+		snprintf(text, sizeof(text),
+		         "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
+		         "clusters: [{name: k, cluster: {server: 'h:6443'}}]\nusers: [{name: u, user: %s}]\n",
+		         cases[i].user);
+		same(load(&args).server.url, cases[i].url);
+		/* The same for a server that the flag names. */
+		args.master = STR("h:6443");
+		same(load(&args).server.url, cases[i].url);
+	}
+}
+
 static void test_master_without_context(void **state)
 {
 	static const struct pair files[] = { { "/k", "clusters: []" }, { 0 } };
@@ -454,6 +486,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_in_cluster, teardown),
 		cmocka_unit_test_teardown(test_account_refused, teardown),
 		cmocka_unit_test_teardown(test_order, teardown),
+		cmocka_unit_test_teardown(test_no_scheme, teardown),
 		cmocka_unit_test_teardown(test_master_without_context, teardown),
 	};
 

@@ -207,6 +207,12 @@ static bool read_sources(struct sources *s, const struct str *paths, size_t n, s
 	return true;
 }
 
+/* Who we are is shown to nobody who listens: without a word on how, the server is asked by TLS. */
+static bool has_secret(const struct kube_config *c)
+{
+	return c->token.n || c->token_file.n || c->username.n || c->exec.command.n || c->server.cert.n;
+}
+
 static bool read_cluster(struct kube_config *ret, const struct sources *s, const struct kubeconfig_entry *en,
                          struct err *e)
 {
@@ -225,7 +231,7 @@ static bool read_cluster(struct kube_config *ret, const struct sources *s, const
 	if (!str_empty(to->proxy) && !str_has_prefix(to->proxy, STR("http://")) &&
 	    !str_has_prefix(to->proxy, STR("https://")) && !str_has_prefix(to->proxy, STR("socks5://")))
 		return wrong(en, "proxy-url", "must begin with http://, https:// or socks5://", e);
-	tls = to->insecure || !str_empty(to->ca);
+	tls = to->insecure || !str_empty(to->ca) || has_secret(ret);
 	if (!str_empty(s->args->master))
 		return kube_server_url(&to->url, s->args->master, tls, s->a, e) || err_wrap(e, "--master");
 	if (str_empty(url))
@@ -430,7 +436,7 @@ static bool resolve(struct kube_config *ret, const struct sources *s, struct err
 		return false;
 	if (!cluster.val)
 		return wrong(&context, "cluster", "is missing", e);
-	return read_cluster(ret, s, &cluster, e) && (!user.val || read_user(ret, s, &user, e));
+	return (!user.val || read_user(ret, s, &user, e)) && read_cluster(ret, s, &cluster, e);
 }
 
 bool kubeconfig_load(struct kube_config *ret, const struct kube_config_args *args, const struct str *paths, size_t n,

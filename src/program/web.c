@@ -41,8 +41,8 @@ static void put_job(struct program *p, const struct http_query *q, struct http_r
 {
 	struct str ns, name, more, rest = str_sub(q->path, strlen("/debug/jobs/"), q->path.n);
 
-	if (!q->loopback || !q->named_loopback || !p->op || !str_next(&rest, '/', &ns) || !str_next(&rest, '/', &name) ||
-	    str_next(&rest, '/', &more))
+	if (!q->loopback || !q->named_loopback || !p->op || !str_next(&rest, '/', &ns) ||
+	    !str_next(&rest, '/', &name) || str_next(&rest, '/', &more))
 		return;
 	if (operator_debug(p->op, ns, name, &reply->body)) {
 		reply->status = 200;
