@@ -33,9 +33,10 @@ if [ -n "$missing" ]; then
   echo "deps: installing$missing" >&2
   $sudo apt-get update -qq || echo "deps: apt-get update failed; trying with the lists that are there" >&2
   # shellcheck disable=SC2086 # a list of package names
+  log=$(mktemp)
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
-    >/tmp/dl-deps.$$ 2>&1 || { cat /tmp/dl-deps.$$ >&2; rm -f /tmp/dl-deps.$$; exit 1; }
-  rm -f /tmp/dl-deps.$$
+    >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
+  rm -f "$log"
 fi
 
 # yyjson: the system's, where the release has it.
@@ -43,7 +44,7 @@ if pkg-config --exists 'yyjson >= 0.10' 2>/dev/null; then
   exit 0
 fi
 dest=$PWD/build/deps
-if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ]; then
+if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ] && [ -s "$dest/lib/libyyjson0.control" ]; then
   exit 0
 fi
 echo "deps: unpacking libyyjson-dev (Debian 13) into build/deps" >&2
@@ -74,3 +75,6 @@ done
 mkdir -p "$dest/include" "$dest/lib"
 cp "$tmp"/root/usr/include/yyjson.h "$dest/include/"
 cp -P "$tmp"/root/usr/lib/*/libyyjson* "$dest/lib/"
+# What it is, for the image's scanners.
+dpkg-deb -f "$tmp"/debs/libyyjson0_*.deb Package Maintainer Architecture Source Version >"$tmp/control"
+mv "$tmp/control" "$dest/lib/libyyjson0.control"

@@ -87,7 +87,12 @@ for file in $loaded; do
   esac
   case $file in
   # The license stands at the head of its header.
-  */build/deps/lib/libyyjson.*) sed '/\*\//q' build/deps/include/yyjson.h | copyright libyyjson0 ;;
+  */build/deps/lib/libyyjson.*)
+    sed '/\*\//q' build/deps/include/yyjson.h | copyright libyyjson0
+    # It is not installed on this machine; in the image it is.
+    sed '/^Package:/a Status: install ok installed' build/deps/lib/libyyjson0.control |
+      put var/lib/dpkg/status.d/libyyjson0
+    ;;
   *) set -- "$@" "$file" ;;
   esac
 done
