@@ -2,6 +2,8 @@
 #include "kind/testing.h"
 
 #include "client/tree.h"
+#include "client/view.h"
+#include "client/waiting.h"
 
 #define NOW "2026-01-02T03:10:00Z"
 
@@ -331,6 +333,38 @@ static void views_of_odd_objects(void **state)
 	}
 }
 
+/* A later version knows more ends: whoever waits for one has waited long enough. */
+static void ends_of_a_later_version(void **state)
+{
+	static const struct {
+		const char *record;
+		bool over;
+	} table[] = {
+		{ "{\"phase\":\"Halted\",\"outcome\":\"Halted\"}", true },
+		{ "{\"phase\":\"Other\",\"outcome\":\"Other\"}", true },
+		/* Its pods are still going; and a phase that nobody knows is none. */
+		{ "{\"phase\":\"Terminating\",\"outcome\":\"Halted\"}", false },
+		{ "{\"phase\":\"Dreaming\"}", false },
+		{ "{\"phase\":\"Other\"}", false },
+		{ "{\"phase\":\"Failed\",\"outcome\":\"Failed\"}", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct arena a = ARENA_INIT;
+		struct str json = arena_printf(&a, "{\"status\":{\"dlOperator\":%s}}", table[i].record);
+		yyjson_doc *doc = parsed(json.p);
+		struct job_view v = job_view(yyjson_doc_get_root(doc));
+		struct wait_verdict verdict = wait_judge(&v, WAIT_FINISHED);
+
+		assert_int_equal(phase_final(v.phase), table[i].over);
+		assert_int_equal(verdict.over, table[i].over);
+		assert_int_equal(verdict.status, CLI_FAILED);
+		yyjson_doc_free(doc);
+		arena_release(&a);
+	}
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -351,6 +385,7 @@ int main(void)
 		cmocka_unit_test(the_exit_code_that_tells_most),
 		cmocka_unit_test(ages),
 		cmocka_unit_test(views_of_odd_objects),
+		cmocka_unit_test(ends_of_a_later_version),
 	};
 
 	items_text = (struct buf)BUF_INIT(1 << 20);

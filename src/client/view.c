@@ -1,5 +1,15 @@
 #include "client/view.h"
 
+/* As the record is read: an end that only a later version knows is an end. */
+static enum phase phase_of(yyjson_val *record, struct str state)
+{
+	enum phase p = phase_parse(state);
+
+	if (p != PHASE_NONE && p != PHASE_OTHER)
+		return p;
+	return state.n && str_eq(state, json_str(json_get(record, "outcome"))) ? PHASE_OTHER : PHASE_NONE;
+}
+
 struct job_view job_view(yyjson_val *root)
 {
 	yyjson_val *meta = json_get(root, "metadata"), *record = json_at(root, "status", "dlOperator", NULL);
@@ -10,7 +20,7 @@ struct job_view job_view(yyjson_val *root)
 		              .reason = json_str(json_get(record, "reason")),
 		              .pods = json_str(json_get(record, "pods")) };
 
-	v.phase = phase_parse(v.state);
+	v.phase = phase_of(record, v.state);
 	json_int(json_get(record, "restarts"), &v.restarts);
 	time_parse(json_str(json_get(meta, "creationTimestamp")), &v.created);
 	time_parse(json_str(json_get(meta, "deletionTimestamp")), &v.deleted);

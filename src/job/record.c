@@ -150,7 +150,7 @@ int64_t record_generation(const struct record *r, const struct role *role, const
 
 int32_t record_role_restarts(const struct record_role *role)
 {
-	int64_t n = 0;
+	int64_t n = role->other_restarts;
 
 	for (size_t i = 0; i < CAUSE_RESIZED; i++)
 		n += role->restarts[i];

@@ -8,7 +8,12 @@
 #include "job/job.h"
 #include "job/ranges.h"
 
-enum { RECORD_VERSION = 1 };
+enum {
+	RECORD_VERSION = 1,
+	/* Single replicas of which something is known, those that have left included: whoever may write a status shall
+	   not take the operator's memory with it. */
+	RECORD_MAX_INDEXES = 2 * JOB_MAX_REPLICAS,
+};
 
 enum phase {
 	PHASE_NONE,
@@ -93,6 +98,7 @@ struct record_role {
 	struct level level;
 	bool drain; /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
+	int32_t other_restarts;          /* for causes that only a later version knows; the server keeps them */
 	int32_t counted;                 /* all restarts of this role that count */
 	bool accepted;                   /* the server has taken a pod of it once */
 	struct ranges completed, failed; /* in this generation */
@@ -174,9 +180,9 @@ struct level *record_index_make(struct record_role *role, struct arena *a, int32
 
 /* What is known of single replicas, as JSON made in DOC; NULL: nothing. */
 yyjson_mut_val *record_index_write(const struct record_role *role, yyjson_mut_doc *doc);
-/* Reads it, and what was written before in an object for each replica (OLD; both may be NULL). False: it makes no
-   sense. */
-bool record_index_read(struct record_role *role, yyjson_val *obj, yyjson_val *old, struct arena *a);
+/* Reads it, and what was written before in an object for each replica (OLD; both may be NULL). *ROOM: for how many
+   replicas there is room, and then is. False: it makes no sense, or there is no room. */
+bool record_index_read(struct record_role *role, yyjson_val *obj, yyjson_val *old, size_t *room, struct arena *a);
 /* Forgets what only the back-off of single replicas needs: for a record that would be too long. */
 void record_shorten(struct record *r);
 

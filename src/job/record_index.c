@@ -160,10 +160,13 @@ static bool read_value(const struct part *p, struct str text, int64_t *ret)
 	return str_int(text, ret) && *ret >= 0 && *ret <= (p->type == PART_INT32 ? INT32_MAX : INT64_MAX / 4);
 }
 
+/* A replica has one value: what says more of them than there can be makes no sense. It is looked at before there is
+   memory for it, since a few bytes can name many. */
 static bool read_part(struct entries *to, size_t part, yyjson_val *obj, struct arena *a)
 {
 	yyjson_obj_iter it = yyjson_obj_iter_with(obj);
 	yyjson_val *key;
+	int32_t left = JOB_MAX_REPLICAS;
 
 	if (obj && !yyjson_is_null(obj) && !yyjson_is_obj(obj))
 		return false;
@@ -172,8 +175,10 @@ static bool read_part(struct entries *to, size_t part, yyjson_val *obj, struct a
 		int64_t value;
 
 		if (!read_value(&parts[part], json_str(key), &value) ||
-		    !ranges_parse(&r, a, json_str(yyjson_obj_iter_get_val(key)), JOB_MAX_REPLICAS))
+		    !ranges_parse(&r, a, json_str(yyjson_obj_iter_get_val(key)), JOB_MAX_REPLICAS) ||
+		    ranges_count(&r) > left)
 			return false;
+		left -= ranges_count(&r);
 		for (size_t i = 0; i < r.n; i++)
 			for (int32_t index = r.v[i].from; index <= r.v[i].to; index++)
 				*vec_push(a, to) = (struct entry){ value, index, (uint32_t)part };
@@ -215,22 +220,53 @@ static bool read_old(struct entries *to, yyjson_val *obj, struct arena *a)
 	return true;
 }
 
-bool record_index_read(struct record_role *role, yyjson_val *obj, yyjson_val *old, struct arena *a)
+static bool read_entries(struct entries *to, yyjson_val *obj, yyjson_val *old, struct arena *a)
 {
-	struct entries e = { 0 };
-
-	if (!read_old(&e, old, a))
+	if (!read_old(to, old, a))
 		return false;
 	for (size_t p = 0; p < ARRAY_LEN(parts); p++)
-		if (!read_part(&e, p, json_get(obj, parts[p].key), a))
+		if (!read_part(to, p, json_get(obj, parts[p].key), a))
 			return false;
-	if (e.n)
-		qsort(e.v, e.n, sizeof(*e.v), by_index);
-	for (size_t i = 0; i < e.n; i++) {
-		/* In order: each is the last one, or comes after it. */
-		struct level *l = record_index_make(role, a, e.v[i].index);
-
-		part_raise(&parts[e.v[i].part], l, e.v[i].value);
-	}
+	if (to->n)
+		qsort(to->v, to->n, sizeof(*to->v), by_index);
 	return true;
+}
+
+static size_t count_indexes(const struct entries *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n; i++)
+		n += i == 0 || e->v[i].index != e->v[i - 1].index;
+	return n;
+}
+
+static void take_entries(struct record_role *role, const struct entries *e, size_t n, struct arena *a)
+{
+	role->indexes = arena_array(a, struct index_level, n);
+	role->cap_indexes = n;
+	for (size_t i = 0; i < e->n; i++) {
+		struct index_level *last;
+
+		if (i == 0 || e->v[i].index != e->v[i - 1].index)
+			role->indexes[role->n_indexes++].index = e->v[i].index;
+		last = &role->indexes[role->n_indexes - 1];
+		part_raise(&parts[e->v[i].part], &last->level, e->v[i].value);
+	}
+}
+
+bool record_index_read(struct record_role *role, yyjson_val *obj, yyjson_val *old, size_t *room, struct arena *a)
+{
+	struct arena scratch = ARENA_INIT;
+	struct entries e = { 0 };
+	bool ok = read_entries(&e, obj, old, &scratch);
+	size_t n = ok ? count_indexes(&e) : 0;
+
+	ok = ok && n <= *room;
+	if (ok && n) {
+		*room -= n;
+		take_entries(role, &e, n, a);
+	}
+	arena_release(&scratch);
+	return ok;
 }

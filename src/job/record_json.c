@@ -225,6 +225,7 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 struct record_reader {
 	struct arena *a;
 	const char *bad; /* the first field that made no sense */
+	size_t room;     /* for levels of single replicas */
 };
 
 static void bad(struct record_reader *in, const char *key)
@@ -307,10 +308,18 @@ static struct level get_level(struct record_reader *in, yyjson_val *obj)
 	};
 }
 
-static void read_causes(struct record_reader *in, yyjson_val *obj, int32_t *restarts)
+static void read_causes(struct record_reader *in, yyjson_val *obj, struct record_role *role)
 {
+	yyjson_obj_iter it = yyjson_obj_iter_with(obj);
+	yyjson_val *key;
+	enum cause known;
+	int64_t n;
+
 	for (size_t i = 0; i < CAUSE_COUNT; i++)
-		restarts[i] = get_count(in, obj, cause_name((enum cause)i));
+		role->restarts[i] = get_count(in, obj, cause_name((enum cause)i));
+	while ((key = yyjson_obj_iter_next(&it)))
+		if (!cause_parse(json_str(key), &known) && json_int(yyjson_obj_iter_get_val(key), &n) && n > 0)
+			role->other_restarts += (int32_t)MIN(n, (int64_t)(INT32_MAX - role->other_restarts));
 }
 
 static enum scope get_scope(yyjson_val *obj, const char *key)
@@ -348,13 +357,13 @@ static void read_role(struct record_reader *in, struct str name, yyjson_val *obj
 	role->count = (int32_t)get_int(in, obj, "count", 0, JOB_MAX_REPLICAS, -1);
 	role->level = get_level(in, obj);
 	role->drain = yyjson_is_true(json_get(obj, "drain"));
-	read_causes(in, json_get(obj, "restarts"), role->restarts);
+	read_causes(in, json_get(obj, "restarts"), role);
 	role->counted = get_count(in, obj, "counted");
 	get_ranges(in, obj, "completed", &role->completed);
 	get_ranges(in, obj, "failed", &role->failed);
 	get_ranges(in, obj, "seen", &role->seen);
 	get_ranges(in, obj, "ran", &role->ran);
-	if (!record_index_read(role, json_get(obj, "byIndex"), json_get(obj, "indexes"), in->a))
+	if (!record_index_read(role, json_get(obj, "byIndex"), json_get(obj, "indexes"), &in->room, in->a))
 		bad(in, "byIndex");
 	read_what_is_new(in, obj, role);
 	for (size_t i = 0; i < ARRAY_LEN(count_fields); i++)
@@ -456,7 +465,7 @@ static void read_fields(struct record_reader *in, yyjson_val *val, struct record
 
 struct record *record_read(yyjson_val *val, struct arena *a, struct err *e)
 {
-	struct record_reader in = { a, NULL };
+	struct record_reader in = { a, NULL, RECORD_MAX_INDEXES };
 	struct record *r;
 	int64_t version;
 

@@ -274,6 +274,7 @@ static void too_many(const char *head, const char *item, int n, const char *tail
 	assert_non_null(doc);
 	assert_null(record_read(yyjson_doc_get_root(doc), &a, &e));
 	assert_non_null(strstr(err_msg(&e), message));
+	assert_true(a.used < 64 << 20);
 	err_release(&e);
 	yyjson_doc_free(doc);
 	buf_release(&b);
@@ -285,6 +286,11 @@ static void nothing_grows_without_bound(void **state)
 	(void)state;
 	too_many("{\"version\":1,\"roles\":{", "\"r#\":{}", JOB_MAX_ROLES + 1, "}}", "roles");
 	too_many("{\"version\":1,\"history\":[", "{\"phase\":\"Running\"}", PHASE_COUNT + 1, "]}", "history");
+	/* A few bytes that name many replicas: more than there are, and more than one job can have had. */
+	too_many("{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"generation\":{", "\"#\":\"0-99999\"", 100,
+	         "}}}}}", "byIndex");
+	too_many("{\"version\":1,\"roles\":{", "\"r#\":{\"byIndex\":{\"generation\":{\"1\":\"0-99999\"}}}",
+	         JOB_MAX_ROLES, "}}", "byIndex");
 }
 
 /* A later version of the same major adds fields: they are ignored. */
@@ -460,6 +466,15 @@ static void words_of_a_later_version(void **state)
 	r = read_text("{\"version\":1,\"phase\":\"Dreaming\"}", &a);
 	assert_int_equal(r->phase, PHASE_NONE);
 	assert_int_equal(r->outcome, PHASE_NONE);
+	/* What it counted is counted on; the server keeps its words. */
+	r = read_text("{\"version\":1,\"roles\":{\"w\":{\"restarts\":{\"Failed\":2,\"Resized\":1,\"Moon\":3,"
+	              "\"Sun\":2147483647,\"Mars\":\"x\"}}}}",
+	              &a);
+	assert_int_equal(r->roles[0].other_restarts, INT32_MAX);
+	assert_int_equal(record_role_restarts(&r->roles[0]), INT32_MAX);
+	r = read_text("{\"version\":1,\"roles\":{\"w\":{\"restarts\":{\"Failed\":2,\"Resized\":1,\"Moon\":3}}}}", &a);
+	assert_int_equal(record_role_restarts(&r->roles[0]), 5);
+	assert_null(strstr(written(r, &a).p, "Moon"));
 	arena_release(&a);
 }
 
