@@ -287,8 +287,8 @@ static void nothing_grows_without_bound(void **state)
 	too_many("{\"version\":1,\"roles\":{", "\"r#\":{}", JOB_MAX_ROLES + 1, "}}", "roles");
 	too_many("{\"version\":1,\"history\":[", "{\"phase\":\"Running\"}", PHASE_COUNT + 1, "]}", "history");
 	/* A few bytes that name many replicas: more than there are, and more than one job can have had. */
-	too_many("{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"generation\":{", "\"#\":\"0-99999\"", 100,
-	         "}}}}}", "byIndex");
+	too_many("{\"version\":1,\"roles\":{\"w\":{\"byIndex\":{\"generation\":{", "\"#\":\"0-99999\"", 100, "}}}}}",
+	         "byIndex");
 	too_many("{\"version\":1,\"roles\":{", "\"r#\":{\"byIndex\":{\"generation\":{\"1\":\"0-99999\"}}}",
 	         JOB_MAX_ROLES, "}}", "byIndex");
 }

@@ -84,25 +84,27 @@ static bool build_status(struct op *op, struct cached_job *job, const struct rec
 	return true;
 }
 
-static bool write_status(struct op *op, struct cached_job *job, const struct record *r)
+static bool write_status(struct op *op, struct cached_job *job, const struct record *r, bool durable)
 {
 	struct pending p = { .purpose = FOR_STATUS,
 		             .job = job,
 		             .resource = RES_JOB,
 		             .ns = job->meta.ns,
 		             .name = job->meta.name,
-		             .uid = job->meta.uid };
+		             .uid = job->meta.uid,
+		             .durable = durable };
 
 	if (op->now >= job->status_whole)
 		job->status_form = STATUS_WHOLE;
 	if (!build_status(op, job, r))
 		return false;
 	while (op->body.overflow && job->status_form < STATUS_SHORT) {
-		outcome_status_refused(op, job, STR("it is too large to be sent"));
+		outcome_status_refused(op, job, 0, durable, STR("it is too large to be sent"));
 		build_status(op, job, r);
 	}
 	if (op->body.overflow) {
-		log_error(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is too large to be written");
+		/* Nothing was sent: whoever needs it written tries again himself. */
+		outcome_status_refused(op, job, 0, false, STR("it is too large to be sent"));
 		return false;
 	}
 	send_request(op, &p, VERB_PATCH_STATUS, buf_str(&op->body));
@@ -193,11 +195,11 @@ bool apply_plan(struct op *op, struct cached_job *job, const struct plan_input *
 
 	(void)in;
 	if (plan->write != CHANGE_NONE) {
-		sent = write_status(op, job, plan->record);
+		sent = write_status(op, job, plan->record, plan->write == CHANGE_DURABLE);
 		if (plan->write == CHANGE_DURABLE) {
 			/* Nothing may follow before it is written; if it cannot be written, look again later. */
 			if (!sent)
-				queue_retry(&op->queue, &job->item, op->now, 0);
+				operator_retry(op, job, 0);
 			return sent;
 		}
 	}

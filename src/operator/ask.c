@@ -190,7 +190,7 @@ enum gather_result ask_missing(struct op *op, struct cached_job *job, const stru
 	if (page.failed) {
 		/* All others are answered. These are asked for again, but not at once. */
 		job->asked.again = true;
-		queue_retry(&op->queue, &job->item, op->now, 0);
+		operator_retry(op, job, 0);
 		return GATHER_LATER;
 	}
 	if (!page.missing)

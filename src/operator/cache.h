@@ -85,6 +85,7 @@ struct taken {
 /* What the server said to the last of a job's creates that it did not take (refused.c). Few jobs have one. */
 struct refused {
 	struct refusal refusal;
+	enum resource what;
 	char *text;         /* the message, and behind it the role */
 	struct taken taken; /* what it is about, if that is a name */
 };
@@ -144,6 +145,7 @@ struct cached_job {
 	enum status_form status_form;
 	msec status_whole; /* with another form: all of it is tried again then */
 	msec status_held;  /* what the plan is told */
+	msec deadline;     /* of its last plan: no back-off is longer; 0 and NEVER: none */
 	bool delete_sent;  /* we asked for its end */
 
 	/* For the observer. */

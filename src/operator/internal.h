@@ -107,14 +107,17 @@ void skipped_release(struct op *op);
 void outcome_take(struct op *op, const struct outcome *o);
 /* No answer that says anything: try again, later each time. */
 void outcome_failed(struct cached_job *job, const struct outcome *o);
-/* The server does not take the job's status, or it is too long to be sent. */
-void outcome_status_refused(struct op *op, struct cached_job *job, struct str message);
+/* The server does not take the job's status (CODE), or it is too long to be sent (0). DURABLE: it says what must be
+   remembered. */
+void outcome_status_refused(struct op *op, struct cached_job *job, int code, bool durable, struct str message);
 
 /* refused.c: a child of the job was not made. */
 void refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role, enum refusal_kind kind,
                   struct str message);
-/* … and now one of that sort and role is. */
+/* … and now one of that sort and role is: what was said before does not count any more. */
 void refused_not(struct cached_job *job, enum resource what, struct str role);
+/* Nothing of what was refused is missing any more. */
+void refused_passed(struct cached_job *job);
 /* What was said to the last that was not made, of children that count or of those that do not. Kind REFUSED_NOT: all
    were. */
 const struct refusal *refused_last(const struct cached_job *job, bool aux);
@@ -137,7 +140,9 @@ void observe_unread(struct op *op, struct cached_job *job, enum resource r, stru
 /* A job that has not begun chose a scheduler that knows nothing of gangs. */
 void observe_schedulers(struct op *op, struct cached_job *job);
 
-/* operator.c: looks at the job again, once nothing of it is in flight. */
+/* operator.c: it failed; looks at it again after its back-off or WAIT, but not later than its deadline. */
+void operator_retry(struct op *op, struct cached_job *job, msec wait);
+/* Looks at the job again, once nothing of it is in flight. */
 void operator_look(struct op *op, struct cached_job *job, enum urgency urgency);
 
 #endif

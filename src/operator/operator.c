@@ -96,6 +96,11 @@ void operator_look(struct op *op, struct cached_job *job, enum urgency urgency)
 		queue_add(&op->queue, &job->item, urgency);
 }
 
+void operator_retry(struct op *op, struct cached_job *job, msec wait)
+{
+	queue_retry(&op->queue, &job->item, op->now, wait, job->deadline > op->now ? job->deadline : NEVER);
+}
+
 /* gather → plan → apply. The same job never has two passes at once: what it sent must be answered. */
 static void pass(struct op *op, struct cached_job *job)
 {
@@ -115,6 +120,9 @@ static void pass(struct op *op, struct cached_job *job)
 		break;
 	case GATHERED:
 		plan = plan_job(&in, &op->arena);
+		job->deadline = plan.deadline;
+		if (plan.refusal_passed)
+			refused_passed(job);
 		if (!apply_plan(op, job, &in, &plan)) {
 			queue_at(&op->queue, &job->item, plan.wake);
 			observe_pass(op, job, false, plan.wake != NEVER);

@@ -4,8 +4,8 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-/* A status that the server will never take is not tried again before this. */
-static const msec status_refused_wait = MINUTES(10);
+/* A status that the server will never take is not tried again before this; what it may take soon, before that. */
+static const msec status_refused_wait = MINUTES(10), status_denied_wait = MINUTES(1);
 
 static bool good(const struct outcome *o)
 {
@@ -18,22 +18,36 @@ void outcome_failed(struct cached_job *job, const struct outcome *o)
 	job->retry_after = MAX(job->retry_after, o->retry_after);
 }
 
-/* First the kind's own fields are left out, then all that is not needed. If it is still refused, what must be
-   remembered is tried again, later each time, and what can only be observed waits; both until the job is edited. */
-void outcome_status_refused(struct op *op, struct cached_job *job, struct str message)
+/* "Not now": a right that is missing, a webhook, a policy. The same status may be taken soon. */
+static bool is_denied(int code)
 {
+	return code == HTTP_FORBIDDEN || code == HTTP_BAD_REQUEST;
+}
+
+/* First the kind's own fields are left out, then all that is not needed. If it is still refused, what must be
+   remembered is tried again, later each time, and what can only be observed waits, and nothing waits for it; both until
+   the job is edited. */
+void outcome_status_refused(struct op *op, struct cached_job *job, int code, bool durable, struct str message)
+{
+	msec until = op->now + (is_denied(code) ? status_denied_wait : status_refused_wait);
 	enum status_form form = job->status_form;
 
+	if (is_denied(code) && !durable) {
+		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is denied: %.*s", STR_F(message));
+		observe_status_refused(op, job, message);
+		job->status_held = until;
+		return;
+	}
 	log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is refused%s: %.*s",
 	         form == STATUS_WHOLE ? ", the next one has the record alone" : "", STR_F(message));
 	observe_status_refused(op, job, message);
-	job->status_whole = op->now + status_refused_wait;
+	job->status_whole = until;
 	if (form < STATUS_SHORT) {
 		job->status_form = form + 1;
 		return;
 	}
-	job->status_held = op->now + status_refused_wait;
-	job->failed = true;
+	job->status_held = until;
+	job->failed |= durable;
 }
 
 /* A server says so by its code, etcd in words. */
@@ -72,17 +86,28 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 	job->wrote = good(o) || o->code == 0 || o->code >= HTTP_SERVER_ERROR;
 	if (good(o)) {
 		job->status_written = op->now;
+		job->status_held = 0;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	} else if (o->code == HTTP_CONFLICT || o->code == 0) {
 		if (!job->gone)
 			send_get_job(op, job);
 	} else if (o->code == HTTP_NOT_FOUND) {
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
-	} else if (o->code == HTTP_INVALID || is_too_large(o)) {
-		outcome_status_refused(op, job, o->message);
+	} else if (o->code == HTTP_INVALID || is_denied(o->code) || is_too_large(o)) {
+		outcome_status_refused(op, job, o->code, p->durable, o->message);
 	} else {
 		outcome_failed(job, o);
 	}
+}
+
+/* The server has that child: whether it said so when it was asked to make it, or not. */
+static void is_made(struct cached_job *job, const struct pending *p)
+{
+	refused_not(job, p->resource, p->role);
+	if (refused_is_aux(job, p->role))
+		refused_over(job, true);
+	else
+		job->created = true;
 }
 
 static void create_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -91,11 +116,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
-		refused_not(p->job, p->resource, p->role);
-		if (refused_is_aux(p->job, p->role))
-			refused_over(p->job, true);
-		else
-			p->job->created = true;
+		is_made(p->job, p);
 		op->created = true;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		op->created = false;
@@ -114,7 +135,8 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 	if (kind == REFUSED_NOT || o->retry_after)
 		outcome_failed(p->job, o);
 	if (kind != REFUSED_NOT)
-		refused_take(op, p->job, p->resource, p->role, kind, o->message);
+		refused_take(op, p->job, p->resource, p->role, kind,
+		             o->message.n ? o->message : arena_printf(&op->arena, "it answers %d", o->code));
 	/* A gateway that gave up does not know whether the server did it. */
 	if (o->code >= HTTP_SERVER_ERROR)
 		send_get_child(op, p);
@@ -227,6 +249,8 @@ static bool child_answered(struct op *op, const struct pending *p, const struct 
 	case CONFLICT_OURS:
 		taken_not(op, p);
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
+		if (p->purpose == FOR_CHILD && !p->uid.n && !found->deleted)
+			is_made(p->job, p);
 		if (in_cache(op, p, found))
 			return true;
 		outcome_failed(p->job, o);
@@ -276,7 +300,7 @@ static void all_answered(struct op *op, struct cached_job *job)
 	if (job->created && !job->refused_now[false])
 		refused_over(job, false);
 	if (job->failed)
-		queue_retry(&op->queue, &job->item, op->now, job->retry_after);
+		operator_retry(op, job, job->retry_after);
 	else
 		queue_forget(&job->item);
 	observe_pass(op, job, job->failed, false);

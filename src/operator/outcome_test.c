@@ -88,23 +88,63 @@ static void test_conflict_on_status_reads_anew(void **state)
 	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, "\"resourceVersion\":\"5\""));
 }
 
+/* One more request goes well: of a child if there is one. */
+static bool next_made(struct script *s)
+{
+	static int n;
+	char uid[16];
+	struct sent *t = waiting(s, VERB_CREATE, RES_SERVICE);
+
+	snprintf(uid, sizeof(uid), "made-%d", n++);
+	if (!t)
+		t = waiting(s, VERB_CREATE, RES_POD);
+	if (t)
+		server_made(s, t, uid);
+	else
+		status_written_if_any(s);
+	return t;
+}
+
 /* All else goes well. */
 static struct sent *next_status(struct script *s)
 {
-	static int n;
-
-	for (int i = 0; i < 20 && !waiting(s, VERB_PATCH_STATUS, RES_JOB); i++) {
-		char uid[16];
-
-		snprintf(uid, sizeof(uid), "made-%d", n++);
-		if (waiting(s, VERB_CREATE, RES_SERVICE))
-			server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), uid);
-		else if (waiting(s, VERB_CREATE, RES_POD))
-			server_made(s, waiting(s, VERB_CREATE, RES_POD), uid);
-		else
-			break;
-	}
+	for (int i = 0; i < 20 && !waiting(s, VERB_PATCH_STATUS, RES_JOB) && next_made(s); i++)
+		;
 	return waiting(s, VERB_PATCH_STATUS, RES_JOB);
+}
+
+/* How many services and pods of that job were asked for. */
+static int made_of(const struct script *s, const char *name)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s->n_sent; i++)
+		n += s->sent[i].r.verb == VERB_CREATE && str_has_prefix(s->sent[i].r.name, str_c(name));
+	return n;
+}
+
+/* What was seen is not there any more. */
+static void refuse_lookups(struct script *s)
+{
+	while (waiting(s, VERB_GET, RES_POD))
+		refuse(s, waiting(s, VERB_GET, RES_POD), 404, "NotFound");
+}
+
+static bool debug_has(struct script *s, const char *text)
+{
+	struct buf out = BUF_INIT(1 << 20);
+	bool has;
+
+	assert_true(operator_debug(s->op, STR("ns"), str_c(s->name), &out));
+	has = strstr(buf_str(&out).p, text);
+	buf_release(&out);
+	return has;
+}
+
+/* Does stand what was said to the job's last create? */
+static bool is_refused(struct script *s)
+{
+	return debug_has(s, "\"refused\":");
 }
 
 static void refuse_all_forms(struct script *s)
@@ -168,6 +208,9 @@ static void test_status_refused_holds_no_actions(void **state)
 	assert_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
 	refuse(s, next_status(s), 422, "Invalid");
 	answer(s, next_status(s), (struct outcome){ .code = 500, .message = STR("etcdserver: request is too large") });
+	while (next_made(s))
+		;
+	assert_false(debug_has(s, "\"failuresInARow\":1"));
 	s->now += SECONDS(1);
 	run_step(s);
 	assert_null(next_status(s));
@@ -175,6 +218,123 @@ static void test_status_refused_holds_no_actions(void **state)
 	for (size_t i = 0; i < s->n_sent; i++)
 		pods += s->sent[i].r.verb == VERB_CREATE && s->sent[i].r.resource == RES_POD;
 	assert_int_equal(pods, 2);
+}
+
+/* A policy or a missing right: "not now". What can only be observed is not tried in every pass, and nothing waits for
+   it; what must be remembered is tried with the record alone. */
+static void test_status_denied(void **state)
+{
+	static const int codes[] = { 400, 403 };
+	struct script *s = *state;
+
+	listed(s);
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		size_t sent;
+
+		speak_of(s, i ? "k" : "j");
+		s->workers = 1;
+		put_job(s, "1", "", 1);
+		refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), codes[i], "Forbidden");
+		assert_null(next_status(s));
+		/* Everything was made, without a back-off. */
+		for (sent = 0; s->n_sent > sent && count_waiting(s) == 0; sent = s->n_sent)
+			run_step(s);
+		assert_int_equal(made_of(s, s->name), 4);
+		s->now += SECONDS(59);
+		run_step(s);
+		assert_null(next_status(s));
+		s->now += SECONDS(1);
+		run_step(s);
+		assert_non_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
+		status_written(s);
+	}
+}
+
+static void test_durable_status_denied(void **state)
+{
+	static const char running[] =
+		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"startTime\":\"2026-11-15T12:00:00Z\","
+		"\"roles\":{\"master\":{\"count\":1,\"seen\":\"0\"},\"worker\":{\"count\":0}}}}";
+	struct script *s = *state;
+
+	s->policy = "{\"activeDeadlineSeconds\":1}";
+	listed(s);
+	put_job(s, "1", running, 0);
+	refuse_lookups(s);
+	/* Its time is over. */
+	assert_non_null(strstr(next_status(s)->r.body.p, "\"outcome\":\"TimedOut\""));
+	assert_non_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
+	refuse(s, next_status(s), 403, "Forbidden");
+	assert_non_null(strstr(next_status(s)->r.body.p, "\"outcome\":\"TimedOut\""));
+	assert_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
+	status_written(s);
+}
+
+/* Whatever goes wrong meanwhile: a deadline is kept. */
+static void test_deadlines_are_kept_through_backoffs(void **state)
+{
+	struct script *s = *state;
+	struct sent *t;
+	msec begun;
+
+	s->policy = "{\"activeDeadlineSeconds\":100}";
+	t = first_pod(s);
+	begun = s->now;
+	answer(s, t, (struct outcome){ .code = 429, .retry_after = MINUTES(30), .message = STR("busy") });
+	assert_int_equal(s->wake, begun + SECONDS(100));
+	s->now = s->wake;
+	run_step(s);
+	assert_non_null(strstr(next_status(s)->r.body.p, "\"outcome\":\"TimedOut\""));
+	/* It is the server that is not well: from now on it is waited for. */
+	answer(s, next_status(s), (struct outcome){ .code = 429, .retry_after = MINUTES(30) });
+	assert_int_equal(s->wake, s->now + MINUTES(30));
+}
+
+/* An answer that nobody expects is told, too, and not only tried again. */
+static void test_odd_answers_are_said(void **state)
+{
+	struct script *s = *state;
+	struct sent *t = first_pod(s);
+
+	answer(s, t, (struct outcome){ .code = 418 });
+	s->now += SECONDS(1);
+	run_step(s);
+	assert_non_null(strstr(next_status(s)->r.body.p, "waits for the API server: it answers 418"));
+}
+
+/* The name is taken by our own pod: it was made, so what was said before is over, though others are missing. */
+static void test_exists_and_ends_a_refusal(void **state)
+{
+	struct script *s = *state;
+	struct sent *t;
+	struct pod pod;
+
+	listed(s);
+	put_job(s, "1", "", 2);
+	while (!(t = waiting(s, VERB_CREATE, RES_POD)) || !strstr(t->r.name.p, "worker"))
+		next_made(s);
+	pod = found_pod(t, UID, UID);
+	pod.role = STR("worker");
+	/* The second of the batch. */
+	refuse(s, t, 422, "Invalid");
+	if ((t = waiting(s, VERB_CREATE, RES_POD)))
+		refuse(s, t, 422, "Invalid");
+	assert_true(is_refused(s));
+	for (int i = 0; i < 3; i++) {
+		if (i)
+			refuse(s, t, 422, "Invalid");
+		assert_true(is_refused(s));
+		while (!(t = waiting(s, VERB_CREATE, RES_POD))) {
+			s->now = MAX(s->wake, s->now + 1);
+			run_step(s);
+			status_written_if_any(s);
+		}
+	}
+	assert_true(str_eq(t->r.name, pod.meta.name));
+	refuse(s, t, 409, "AlreadyExists");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_false(is_refused(s));
+	assert_non_null(strstr(waiting(s, VERB_CREATE, RES_POD)->r.name.p, "worker"));
 }
 
 static void test_exists_and_is_ours(void **state)
@@ -463,6 +623,11 @@ int main(void)
 		SCRIPT_TEST(test_status_refused_is_no_loop),
 		SCRIPT_TEST(test_an_edit_ends_the_wait_for_the_status),
 		SCRIPT_TEST(test_status_refused_holds_no_actions),
+		SCRIPT_TEST(test_status_denied),
+		SCRIPT_TEST(test_durable_status_denied),
+		SCRIPT_TEST(test_deadlines_are_kept_through_backoffs),
+		SCRIPT_TEST(test_odd_answers_are_said),
+		SCRIPT_TEST(test_exists_and_ends_a_refusal),
 		SCRIPT_TEST(test_exists_and_is_ours),
 		SCRIPT_TEST(test_exists_without_labels),
 		SCRIPT_TEST(test_adopted_pod_keeps_its_generation),

@@ -37,7 +37,7 @@ void queue_at(struct queue *q, struct queue_item *item, msec at)
 		heap_put(&q->waiting, &item->timer, at);
 }
 
-void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait)
+void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait, msec latest)
 {
 	msec backoff = q->retry_initial;
 
@@ -46,7 +46,7 @@ void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait)
 	backoff = MIN(backoff, q->retry_max);
 	item->failures++;
 	q->retries++;
-	item->not_before = now + MAX(backoff, wait);
+	item->not_before = MIN(now + MAX(backoff, wait), latest);
 	queue_remove(q, item);
 	heap_put(&q->waiting, &item->timer, item->not_before);
 }

@@ -33,8 +33,8 @@ struct queue {
 void queue_add(struct queue *q, struct queue_item *item, enum urgency urgency);
 /* Look at it at that time at the latest. NEVER: no need. */
 void queue_at(struct queue *q, struct queue_item *item, msec at);
-/* It failed: look again after its back-off, or after WAIT if that is longer. */
-void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait);
+/* It failed: look again after its back-off, or after WAIT if that is longer, but at LATEST (NEVER: no matter). */
+void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait, msec latest);
 /* It went well: the next failure starts from the shortest back-off. */
 void queue_forget(struct queue_item *item);
 void queue_remove(struct queue *q, struct queue_item *item);

@@ -79,7 +79,7 @@ static void test_backoff(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		queue_retry(&q, &a, 5000, 0);
+		queue_retry(&q, &a, 5000, 0, NEVER);
 		assert_int_equal(queue_next(&q), 5000 + want[i]);
 		/* Changes do not break into it. */
 		queue_add(&q, &a, QUEUE_FRESH);
@@ -91,10 +91,16 @@ static void test_backoff(void **state)
 		assert_ptr_equal(queue_take(&q, 5000 + want[i]), &a);
 	}
 	queue_forget(&a);
-	queue_retry(&q, &a, 5000, 0);
+	queue_retry(&q, &a, 5000, 0, NEVER);
 	assert_int_equal(queue_next(&q), 5100);
-	queue_retry(&q, &a, 5000, 7000);
+	queue_retry(&q, &a, 5000, 7000, NEVER);
 	assert_int_equal(queue_next(&q), 12000);
+	/* What must not be later is not. */
+	queue_retry(&q, &a, 5000, 7000, 5100);
+	assert_int_equal(queue_next(&q), 5100);
+	queue_add(&q, &a, QUEUE_FRESH);
+	assert_null(queue_take(&q, 5099));
+	assert_ptr_equal(queue_take(&q, 5100), &a);
 	queue_release(&q);
 }
 

@@ -56,6 +56,7 @@ void refused_take(struct op *op, struct cached_job *job, enum resource what, str
 	memcpy(text + message.n, str_text(role), role.n);
 	plan_refused(&r->refusal, standing_of(job, what, role), kind, (struct str){ text + message.n, role.n },
 	             (struct str){ text, message.n }, op->now);
+	r->what = what;
 	free(r->text);
 	r->text = text;
 }
@@ -79,6 +80,22 @@ void refused_not(struct cached_job *job, enum resource what, struct str role)
 
 	if (c)
 		*c = job->standing[--job->n_standing];
+	/* Of one batch some may have been refused and others, later, taken. */
+	for (int aux = 0; aux < 2; aux++) {
+		struct refused *r = job->refused[aux];
+
+		if (r && r->what == what && str_eq(r->refusal.role, role))
+			r->refusal.tries = 0;
+	}
+}
+
+void refused_passed(struct cached_job *job)
+{
+	const struct refusal *r = refused_last(job, false);
+
+	refused_not(job, RES_POD, r->role);
+	refused_not(job, RES_SERVICE, r->role);
+	refused_over(job, false);
 }
 
 void refused_forget(struct cached_job *job)

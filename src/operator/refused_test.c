@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "operator/internal.h"
 #include "operator/testing.h"
 
 /* The server takes all but the pods of the workers, and somebody deletes the master's service. */
@@ -91,9 +92,44 @@ static void test_other_children_are_made_meanwhile(void **state)
 	assert_true(w.uids > made + 3);
 }
 
+/* Several are asked for at once: the first is refused, and the freeze is over before the last. What is said of the next
+   one that is refused begins anew. */
+static void test_taken_in_the_same_batch(void **state)
+{
+	struct op op = { .now = SECONDS(1800000000) };
+	struct cached_job job = { 0 };
+	const struct refusal *r;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		op.now += SECONDS(30);
+		job.refused_now[false] = false;
+		refused_take(&op, &job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
+	}
+	r = refused_last(&job, false);
+	assert_int_equal(r->tries, 5);
+	refused_not(&job, RES_POD, STR("worker"));
+	refused_not(&job, RES_SERVICE, STR("ps"));
+	assert_int_equal(r->tries, 5);
+	refused_not(&job, RES_SERVICE, STR("worker"));
+	assert_int_equal(r->tries, 0);
+	op.now += SECONDS(30);
+	job.refused_now[false] = false;
+	refused_take(&op, &job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
+	assert_int_equal(r->tries, 1);
+	assert_int_equal(r->since, op.now);
+	refused_passed(&job);
+	assert_int_equal(r->kind, REFUSED_NOT);
+	assert_int_equal(job.n_standing, 0);
+	refused_release(&job);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { SCRIPT_TEST(test_other_children_are_made_meanwhile) };
+	const struct CMUnitTest tests[] = {
+		SCRIPT_TEST(test_other_children_are_made_meanwhile),
+		cmocka_unit_test(test_taken_in_the_same_batch),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

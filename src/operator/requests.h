@@ -32,6 +32,7 @@ struct pending {
 	int64_t generation;
 	bool force;
 	uint64_t wish; /* FOR_GROUP: the action's */
+	bool durable;  /* FOR_STATUS: it says what must be remembered */
 };
 
 struct requests {

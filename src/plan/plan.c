@@ -128,7 +128,7 @@ static struct plan finish(struct world *w)
 	}
 	if (change != CHANGE_NONE && w->roles)
 		forget_quiet(w);
-	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->wake, w->deadline };
+	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->refusal_passed, w->wake, w->deadline };
 }
 
 /* Actions were found policy by policy; they are carried out stage by stage. */

@@ -122,6 +122,7 @@ struct plan {
 	size_t n_actions;
 	const struct record *record; /* what the status shall say */
 	enum change write;           /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */
+	bool refusal_passed;         /* nothing of what was refused is missing any more: it can be forgotten */
 	msec wake;                   /* look again then, though nothing happens; NEVER: no need */
 	msec deadline;               /* … and then, whatever the actions have come to; NEVER: no need */
 };

@@ -12,9 +12,11 @@ enum refusal_kind plan_refusal(int code, struct str reason)
 		return REFUSED_SERVER;
 	if (code == HTTP_CONFLICT)
 		return str_eqc(reason, "AlreadyExists") ? REFUSED_FOREIGN : REFUSED_SERVER;
-	if (code == HTTP_TOO_MANY || code >= HTTP_SERVER_ERROR)
-		return REFUSED_SERVER;
-	return REFUSED_NOT;
+	/* Nobody has answered, or does not know us just now: that is not about this child. */
+	if (code == 0 || code == HTTP_UNAUTHORIZED || http_is_good(code))
+		return REFUSED_NOT;
+	/* A server that has too much to do, or fails; and whatever else somebody on the way to it may say. */
+	return REFUSED_SERVER;
 }
 
 static bool says(struct str message, const char *what)
@@ -143,11 +145,30 @@ static bool is_final(const struct world *w, const struct refusal *r)
 	return !rec || !rec->accepted;
 }
 
+static bool is_missing(const struct role_view *v, int32_t index)
+{
+	const struct replica *rep = &v->replicas[index];
+
+	return rep->verdict == V_ABSENT || (v->role->service && !rep->service && rep->verdict < V_COMPLETED);
+}
+
+/* All children of the role are there, however they came: what was once said of them does not count any more. */
+static bool has_passed(const struct world *w, const struct refusal *r)
+{
+	const struct role_view *v = r->kind != REFUSED_NOT && r->role.n ? world_role(w, r->role) : NULL;
+
+	for (int32_t i = 0; v && i < v->role->count; i++)
+		if (is_missing(v, i))
+			return false;
+	return v;
+}
+
 bool refusal_check(struct world *w)
 {
 	const struct refusal *r = &w->in->refusal;
 
-	if (!is_final(w, r))
+	w->refusal_passed = has_passed(w, r);
+	if (w->refusal_passed || !is_final(w, r))
 		return false;
 	ending_set(w, PHASE_FAILED, STR("Refused"),
 	           arena_printf(w->a, "the API server refuses the pods or services: %.*s",

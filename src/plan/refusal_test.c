@@ -203,6 +203,33 @@ static void refusals_that_are_not_final(void **state)
 	}
 }
 
+/* What was refused is there all the same: a late create, an answer that was lost. What was said of it is over, and
+   counts no more. */
+static void refusal_that_has_passed(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 1);
+	t_settle(t);
+	t->refusal = (struct refusal){ REFUSED_INVALID, STR("no"), 9, t->now, STR("worker"), t->now - MINUTES(5), 9 };
+	t->n_services = 0;
+	t_plan(t);
+	assert_false(t->plan.refusal_passed);
+	t->n_services = 1;
+	t_plan(t);
+	assert_true(t->plan.refusal_passed);
+	t_vanish(t, "worker", 0);
+	t->n_pods = 0;
+	t->record->roles[0].seen.n = 0;
+	t_plan(t);
+	assert_false(t->plan.refusal_passed);
+	t->refusal.role = STR("ps");
+	t_plan(t);
+	assert_false(t->plan.refusal_passed);
+	t_free(t);
+}
+
 static void refusal_codes(void **state)
 {
 	static const struct {
@@ -219,6 +246,12 @@ static void refusal_codes(void **state)
 		{ 409, "Conflict", REFUSED_SERVER },
 		{ 429, "", REFUSED_SERVER },
 		{ 500, "", REFUSED_SERVER },
+		/* whatever somebody on the way says: it is said to people, too */
+		{ 405, "", REFUSED_SERVER },
+		{ 413, "", REFUSED_SERVER },
+		{ 418, "", REFUSED_SERVER },
+		{ 302, "", REFUSED_SERVER },
+		{ 401, "", REFUSED_NOT },
 		{ 503, "", REFUSED_SERVER },
 		{ 0, "", REFUSED_NOT },
 	};
@@ -317,6 +350,7 @@ int main(void)
 		cmocka_unit_test(refused_beside_a_role_that_fails),
 		cmocka_unit_test(what_was_accepted_once_is_waited_for),
 		cmocka_unit_test(refusals_that_are_not_final),
+		cmocka_unit_test(refusal_that_has_passed),
 		cmocka_unit_test(refusal_codes),
 		cmocka_unit_test(who_owns_a_name),
 		cmocka_unit_test(taken_by_another_replica),

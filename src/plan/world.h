@@ -49,10 +49,11 @@ struct world {
 	struct role_view *roles;        /* as many as the job has */
 	VEC(const struct pod *) doomed; /* pods that must go; none is gone */
 	VEC(const struct service *) doomed_services;
-	int32_t n_old;      /* of all roles that count */
-	int32_t n_stopping; /* pods that a suspended job still has */
-	bool raised;        /* a generation was: what is sorted here belongs to the one before */
-	bool gang_held;     /* the pods that count wait for their PodGroup */
+	int32_t n_old;       /* of all roles that count */
+	int32_t n_stopping;  /* pods that a suspended job still has */
+	bool raised;         /* a generation was: what is sorted here belongs to the one before */
+	bool gang_held;      /* the pods that count wait for their PodGroup */
+	bool refusal_passed; /* nothing of what was refused is missing */
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
