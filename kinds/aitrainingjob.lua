@@ -43,6 +43,41 @@ local function read_role(name, r)
   }
 end
 
+-- What torchrun tells a process of a group that has one on each node: a replica sees its own GPUs, from 0 on.
+local function torch(role)
+  local rank, size = "$(TRAININGJOB_REPLICA_INDEX)", "$(" .. variable(role.name) .. "_INSTANCES_NUM)"
+  local names = {
+    { "RANK", rank }, { "WORLD_SIZE", size }, { "LOCAL_RANK", "0" }, { "LOCAL_WORLD_SIZE", "1" },
+    { "NODE_RANK", rank }, { "GROUP_RANK", rank }, { "GROUP_WORLD_SIZE", size },
+    { "ROLE_RANK", rank }, { "ROLE_WORLD_SIZE", size }, { "ROLE_NAME", "default" },
+    { "MASTER_ADDR", "$(TRAININGJOB_NAME)-" .. cluster_name(role.name) .. "-0" }, { "MASTER_PORT", "29500" },
+  }
+  local env = list()
+  for _, v in ipairs(names) do
+    table.insert(env, { name = v[1], value = v[2] })
+  end
+  return env
+end
+
+-- Several roles find each other through TRAININGJOB_…, as their programs like; one is a group of PyTorch's.
+local function write(roles, template)
+  local c = template.spec.containers[1]
+  c.name = PREFIX .. "main"
+  if #roles == 1 then
+    local env = torch(roles[1])
+    for _, v in ipairs(c.env or {}) do
+      table.insert(env, v)
+    end
+    c.env = env
+  end
+  local specs = {}
+  for _, r in ipairs(roles) do
+    specs[r.name] = { replicas = r.count, template = template }
+  end
+  -- Pods that have ended are kept: their logs go with them.
+  return { replicaSpecs = specs, policy = { cleanPods = "Running" } }
+end
+
 local function read(spec)
   local roles, variables, all_say = list(), {}, true
   for name, r in pairs(spec.replicaSpecs) do
@@ -230,5 +265,5 @@ return {
     } } },
   } },
   read = read, names = names, once = once, pod = pod, container = container, service = service,
-  status = status, adopt = adopt,
+  status = status, adopt = adopt, write = write,
 }

@@ -73,6 +73,11 @@ local function status(job, st)
   return result
 end
 
+local function write(roles, template)
+  template = common.write_template(template, "mxnet")
+  return { replicaSpecs = common.write_roles(common.mxnet_roles(roles), template, "mxReplicaType", upper) }
+end
+
 return {
   group = "fioravanzo.org", version = "v1alpha1", kind = "MXJob", plural = "mxjobs", short = { "fiomx" },
   spec = { "object", fields = {
@@ -88,5 +93,5 @@ return {
     terminationPolicy = common.termination_policy(TYPES),
   } },
   read = read, names = names, pod = pod, service = service, status = status,
-  adopt = common.state_adopt,
+  adopt = common.state_adopt, write = write,
 }

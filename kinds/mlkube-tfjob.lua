@@ -108,6 +108,11 @@ local function status(job, st)
   return common.state_status(st, "tf_replica_type")
 end
 
+local function write(roles, template)
+  template = common.write_template(template, "tensorflow")
+  return { replicaSpecs = common.write_roles(roles, template, "tfReplicaType", upper) }
+end
+
 return {
   group = "mlkube.io", version = "v1beta1", kind = "TfJob", plural = "tfjobs", short = { "mlktf" },
   spec = { "object", fields = {
@@ -132,5 +137,5 @@ return {
     terminationPolicy = common.termination_policy(TYPES),
   } },
   read = read, names = names, once = once, pod = pod, service = service, status = status,
-  adopt = common.state_adopt,
+  adopt = common.state_adopt, write = write,
 }

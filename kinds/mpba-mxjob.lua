@@ -35,8 +35,13 @@ local function pod(job, role, index)
   return mpba.pod(job, role, index, common.mxnet_env(job, role, host, PORT))
 end
 
+local function write(roles, template)
+  return common.write_roles(common.mxnet_roles(roles), template, "replicaType", upper)
+end
+
 return {
   group = "mpba.fbk.eu", version = "v1", kind = "MXJob", plural = "mxjobs", short = { "mpbamx" },
   spec = mpba.spec({ "SCHEDULER", "SERVER", "WORKER" }),
   read = read, names = mpba.names, pod = pod, service = mpba.service, status = mpba.status,
+  write = write,
 }

@@ -39,8 +39,13 @@ local function pod(job, role, index)
   return mpba.pod(job, role, index, { { "TF_CONFIG", { job.once.cluster, task } } })
 end
 
+local function write(roles, template)
+  return common.write_roles(roles, template, "replicaType", lower)
+end
+
 return {
   group = "mpba.fbk.eu", version = "v1", kind = "TFJob", plural = "tfjobs", short = { "mpbatf" },
   spec = mpba.spec({ "ps", "worker" }),
   read = read, names = mpba.names, once = once, pod = pod, service = mpba.service, status = mpba.status,
+  write = write,
 }

@@ -82,6 +82,38 @@ function common.tf_cluster(job, host, blank)
     '"task":' .. blank .. '{"type":' .. blank .. '"'
 end
 
+-- write(): roles that people asked for as the list of a spec, each with its type in FIELD, in LETTERS: upper or lower.
+function common.write_roles(roles, template, field, letters)
+  local result = list()
+  for _, r in ipairs(roles) do
+    table.insert(result, { [field] = letters(r.name), replicas = r.count, template = template })
+  end
+  return result
+end
+
+-- … and what MXNet needs beside them: a scheduler, and a server.
+function common.mxnet_roles(roles)
+  local result, there = list(), {}
+  for _, r in ipairs(roles) do
+    there[lower(r.name)] = true
+  end
+  for _, name in ipairs({ "scheduler", "server" }) do
+    if not there[name] then
+      table.insert(result, { name = name, count = 1 })
+    end
+  end
+  for _, r in ipairs(roles) do
+    table.insert(result, r)
+  end
+  return result
+end
+
+-- The template, its container having the NAME by which the kind knows it.
+function common.write_template(template, name)
+  template.spec.containers[1].name = name
+  return template
+end
+
 -- The status of the tf-operator of 2017 and of those that followed it: the common phase as phase and state.
 local STATES = {
   Invalid = { "Failed", "Failed" },

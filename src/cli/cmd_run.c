@@ -1,14 +1,98 @@
 /* dljob run: one job on this machine, from its start to its end. */
 #include "cli/commands.h"
+#include "client/objects.h"
 #include "run/run.h"
+
+enum { OWN_OPTS = 11, ALL_OPTS = OWN_OPTS + WRITE_OPTS + SIZE_OPTS };
+
+/* -o: what would run, as a file for a cluster. */
+static enum exit_code print_job(struct cli *cli, const struct run_options *o, const char *output)
+{
+	struct write_options w = o->command;
+	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
+	CLEANUP(json_docp) yyjson_doc *doc = NULL;
+	struct buf text = BUF_INIT(OBJECT_MAX);
+	struct objects out = { 0 };
+	const struct kind *kind;
+	struct err e = ERR_INIT;
+
+	if (!cli_format(cli, output, &out.format))
+		return cli->status;
+	kinds = cli_kinds(cli);
+	w.cluster = true;
+	doc = kinds ? write_job(cli, kinds, &w, &o->edits, &kind) : NULL;
+	if (!doc)
+		return cli->status;
+	json_write_val(yyjson_doc_get_root(doc), &text);
+	cli->status = CLI_WELL;
+	if (out.format == FORMAT_JSON)
+		printf("%.*s\n", STR_F(buf_str(&text)));
+	else if (!objects_put(&out, &text, &e))
+		cli->status = cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
+	objects_end(&out, false);
+	buf_release(&text);
+	err_release(&e);
+	return cli->status;
+}
+
+/* Files say themselves how many replicas of what they have. */
+static enum exit_code run_files(struct cli *cli, const struct run_options *o, const char *output, int n, char **files)
+{
+	const char *given = write_given(&o->command);
+	int64_t number;
+
+	if (o->command.replicas && !str_int(str_c(o->command.replicas), &number))
+		return cli_usage(cli,
+		                 "-n is how many replicas run, not a namespace, so that it cannot be '%s': a job of "
+		                 "'dljob run' is alone on this machine, in the namespace that its file names",
+		                 o->command.replicas);
+	if (n && (given || output))
+		return cli_usage(cli,
+		                 "%s is for a command, which stands behind --: '-n 3 -- python train.py'; %s is taken "
+		                 "for a file, which --set changes",
+		                 given ? given : "-o", files[0]);
+	if (n == 0)
+		return cli_usage(cli, given || output ? "which command? It stands behind --: -n 3 -- python train.py"
+		                                      : "which FILE, or which command behind --?");
+	return run_job(cli, o, n, files);
+}
+
+/* The command begins behind the first --; what stands before it are options. */
+static int dashes(int argc, char **argv)
+{
+	int at = 0;
+
+	while (at < argc && strcmp(argv[at], "--"))
+		at++;
+	return at;
+}
+
+static bool is_manifest(const char *word)
+{
+	return str_has_suffix(str_c(word), STR(".yaml")) || str_has_suffix(str_c(word), STR(".yml")) ||
+	       str_has_suffix(str_c(word), STR(".json"));
+}
+
+static enum exit_code run_what(struct cli *cli, struct run_options *o, const char *output, int n, char **files)
+{
+	if (!o->command.n_command)
+		return run_files(cli, o, output, n, files);
+	if (o->command.n_command == 1 && is_manifest(o->command.command[0]))
+		return cli_usage(cli, "'%s' is a file: leave the -- out", o->command.command[0]);
+	if (n)
+		return cli_usage(cli, "'%s' stands before --: either a file or a command is run", files[0]);
+	return output ? print_job(cli, o, output) : run_job(cli, o, 0, NULL);
+}
 
 enum exit_code cmd_run(struct cli *cli, int argc, char **argv)
 {
 	struct run_options o = { 0 };
-	struct opt opts[10 + SIZE_OPTS] = {
+	const char *output = NULL;
+	struct opt opts[ALL_OPTS] = {
 		{ 0, "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
 		  .list = &o.edits.env },
 		{ 0, "set", "PATH=VALUE", "change the manifest: spec.policy.restart.limit=3", .list = &o.edits.set },
+		{ 'o', "output", "yaml|json", "run nothing: print the command's job, for a cluster", .text = &output },
 		{ 0, "volume", "NAME=DIR", "DIR stands for the volume or claim NAME", .list = &o.volumes },
 		{ 0, "rootfs", "IMAGE=DIR", "containers of IMAGE run in the tree DIR", .list = &o.rootfs },
 		{ 0, "timeout", "TIME", "stop the job after TIME (90s, 2h): exit status 124", .text = &o.timeout },
@@ -21,16 +105,16 @@ enum exit_code cmd_run(struct cli *cli, int argc, char **argv)
 		{ 'q', "quiet", NULL, "only the replicas' output, and what went wrong", .flag = &o.quiet },
 	};
 	enum exit_code status;
-	int n;
+	int n, before = dashes(argc, argv);
 
-	cli_size_opts(cli, opts + 10);
-	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
-	if (n < 0)
-		status = cli->status;
-	else if (n == 0)
-		status = cli_usage(cli, "which FILE?");
-	else
-		status = run_job(cli, &o, n, argv);
+	write_opts(opts + OWN_OPTS, &o.command);
+	cli_size_opts(cli, opts + OWN_OPTS + WRITE_OPTS);
+	n = cli_parse(cli, opts, ARRAY_LEN(opts), before, argv);
+	if (before < argc) {
+		o.command.n_command = argc - before - 1;
+		o.command.command = argv + before + 1;
+	}
+	status = n < 0 ? cli->status : run_what(cli, &o, output, n, argv);
 	edits_release(&o.edits);
 	opt_list_release(&o.volumes);
 	opt_list_release(&o.rootfs);

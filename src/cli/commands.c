@@ -2,14 +2,20 @@
 #include "cli/commands.h"
 
 const struct command commands[] = {
-	{ "run", "FILE…", "run a job on this machine, to its end",
-	  "Runs the one job in FILE (- is standard input) on this machine: its replicas as processes, each with\n"
-	  "an address of its own, under the names that they have in a cluster. Their output is shown with the\n"
-	  "replica's name in front. ConfigMaps and Secrets may stand beside the job.\n"
+	{ "run", "FILE… | [-n N] -- COMMAND…", "run a command N times, or a job's file, on this machine",
+	  "Runs N replicas of COMMAND as one job, with the variables that torchrun would give them, or the one\n"
+	  "job in FILE (- is standard input). Replicas are processes, each with an address of its own, under\n"
+	  "the names that they have in a cluster. Their output is shown with the replica's name in front.\n"
+	  "A command has the caller's environment, and no manifest: -o yaml prints the one that a cluster wants.\n"
+	  "ConfigMaps and Secrets may stand beside a job in FILE.\n"
 	  "Images are not pulled: commands run in the machine's own file system, from the current directory.\n"
 	  "Ctrl-C stops the job with its grace period, a second one at once. Nothing is left behind.\n"
 	  "Exit status: 0 it succeeded, 1 it failed, 2 it is invalid, 124 timed out, 130 interrupted.\n",
-	  "dljob run --kill worker/1@1 examples/local/linear.yaml", cmd_run },
+	  "dljob run -n 3 --env LR=0.1 -- python train.py --epochs 3", cmd_run },
+	{ "init", "[FILE] [-- COMMAND…]", "write a manifest to begin with",
+	  "Prints the manifest of a job that runs COMMAND (python train.py), with comments on what is usually\n"
+	  "changed, or writes it into FILE, which must not be there yet. The options are those of 'dljob run'.\n",
+	  "dljob init job.yaml -n 3 --image registry/train:1 -- python train.py", cmd_init },
 	{ "local", "up|down|status|kubeconfig|reset", "a cluster on this machine, in the background",
 	  "up starts it: an API that kubectl and dljob speak to, on 127.0.0.1 with a token; the operator; and\n"
 	  "what runs pods as processes. Jobs are kept when it goes down, and go on when it comes up again.\n"

@@ -18,6 +18,7 @@ enum exit_code cmd_completion(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_crds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_get(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_init(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_list(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_pod(struct cli *cli, int argc, char **argv);

@@ -8,7 +8,7 @@
 #include "object/object.h"
 
 /* The functions that a kind's file may define. */
-enum kind_fn { FN_READ, FN_NAMES, FN_ONCE, FN_POD, FN_CONTAINER, FN_SERVICE, FN_STATUS, FN_ADOPT, FN_COUNT };
+enum kind_fn { FN_READ, FN_NAMES, FN_ONCE, FN_POD, FN_CONTAINER, FN_SERVICE, FN_STATUS, FN_ADOPT, FN_WRITE, FN_COUNT };
 
 extern const char *const kind_fn_names[FN_COUNT];
 

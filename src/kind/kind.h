@@ -109,6 +109,16 @@ yyjson_mut_val *kind_status(struct kind_job *kj, const struct record *r, yyjson_
 /* What an operator of before left in STATUS, when there is no record yet; NULL: nothing. */
 struct record *kind_adopt(struct kind_job *kj, yyjson_val *status, struct arena *a, struct err *e);
 
+/* The spec of a manifest of this kind, made in DOC: N roles that all run TEMPLATE (a pod template with one container).
+   What the kind's own write() says; ERR_INVALID if it has none. */
+struct kind_role {
+	struct str name;
+	int32_t count;
+};
+bool kind_writes(const struct kind *kind);
+yyjson_mut_val *kind_write(struct kinds *k, const struct kind *kind, const struct kind_role *roles, size_t n,
+                           yyjson_val *template, yyjson_mut_doc *doc, struct err *e);
+
 /* Its CustomResourceDefinition, apiextensions.k8s.io/v1. */
 yyjson_mut_val *kind_crd(struct kinds *k, const struct kind *kind, yyjson_mut_doc *doc, struct err *e);
 

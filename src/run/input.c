@@ -10,13 +10,24 @@ void run_input_release(struct run_input *in)
 	in->doc = NULL;
 }
 
+void run_take_roles(struct run *r, const struct job *job)
+{
+	struct run_input *in = &r->input;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		*vec_push(&r->cli->arena, &in->roles) = arena_str(&r->cli->arena, job->roles[i].name);
+	in->name = json_str(json_at(in->job, "metadata", "name", NULL));
+	in->ns = json_str(json_at(in->job, "metadata", "namespace", NULL));
+	if (str_empty(in->ns))
+		in->ns = STR("default");
+}
+
 static bool take_job(struct run *r, const char *file, const struct manifest *m, const struct manifest_object *o,
                      struct report *report)
 {
 	struct run_input *in = &r->input;
 	struct err e = ERR_INIT;
 	struct kind_job *kj;
-	struct str name;
 
 	if (in->doc) {
 		report_line(report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
@@ -41,13 +52,7 @@ static bool take_job(struct run *r, const char *file, const struct manifest *m, 
 		return true;
 	}
 	report_job(report, file, m, o, &kind_job(kj)->problems);
-	for (size_t i = 0; i < kind_job(kj)->n_roles; i++)
-		*vec_push(&r->cli->arena, &in->roles) = arena_str(&r->cli->arena, kind_job(kj)->roles[i].name);
-	name = json_str(json_at(in->job, "metadata", "name", NULL));
-	in->name = name;
-	in->ns = json_str(json_at(in->job, "metadata", "namespace", NULL));
-	if (str_empty(in->ns))
-		in->ns = STR("default");
+	run_take_roles(r, kind_job(kj));
 	kind_job_free(kj);
 	return true;
 }

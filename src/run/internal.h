@@ -78,6 +78,17 @@ struct run {
 
 /* input.c: reads and checks the files. False: it was said what is wrong, return cli->status. */
 bool run_read(struct run *r, int n, char **files);
+/* The roles of the job, for the other options. */
+void run_take_roles(struct run *r, const struct job *job);
+/* command.c: the job is written for a command. As run_read(). */
+bool run_read_command(struct run *r);
+/* The caller's environment, for a command. */
+const char *const *run_command_env(struct run *r);
+/* Once the network is there: where there are no names the first replica is found on the loopback. */
+bool run_command_meet(struct run *r, struct err *e);
+/* What the command does not get is told. */
+void run_command_notes(struct run *r);
+
 /* check.c: can each role's pods run on this machine at all? As run_read(). */
 bool run_check(struct run *r);
 void run_input_release(struct run_input *in);

@@ -98,7 +98,8 @@ static bool start_cluster(struct run *r, struct err *e)
 		return false;
 	if (*embedded_world(r->em)->note && !r->options->quiet)
 		run_say(r, "%s", embedded_world(r->em)->note);
-	return run_submit(r, e);
+	run_command_notes(r);
+	return run_command_meet(r, e) && run_submit(r, e);
 }
 
 static void set_timers(struct run *r, msec timeout)
@@ -165,8 +166,9 @@ static enum exit_code read_and_run(struct run *r, int n, char **files)
 	if (!r->kinds)
 		return r->cli->status;
 	machine_find(&r->machine, "", getenv("PATH"));
-	if (given_read(&r->given, r->cli, &r->options->volumes, &r->options->rootfs) && run_read(r, n, files) &&
-	    run_kills_parse(r) && run_check(r))
+	if (given_read(&r->given, r->cli, &r->options->volumes, &r->options->rootfs) &&
+	    (r->options->command.n_command ? run_read_command(r) : run_read(r, n, files)) && run_kills_parse(r) &&
+	    run_check(r))
 		status = run_all(r, timeout);
 	else
 		status = r->cli->status;

@@ -4,15 +4,18 @@
 
 #include "client/cli.h"
 #include "client/edit.h"
+#include "client/write.h"
 
 struct run_options {
 	struct edits edits;
 	struct opt_list kills, volumes, rootfs;
 	bool keep, quiet, host_network;
 	const char *timeout, *color;
+	struct write_options command; /* that runs; instead of files */
 };
 
-/* The one job of FILES, which are read and checked first. Returns the exit status that says how it ended. */
+/* The one job of FILES, or the one that runs the command, which are read and checked first. Returns the exit status
+ * that says how it ended. */
 enum exit_code run_job(struct cli *cli, const struct run_options *o, int n, char **files);
 
 #endif

@@ -1,0 +1,77 @@
+/* dljob init: a manifest to begin with. */
+#include "cli/commands.h"
+#include "client/write.h"
+
+#include <errno.h>
+
+enum { TEXT_MAX = 16 << 20, OWN_OPTS = 1 };
+
+static char *default_command[] = { (char[]){ "python" }, (char[]){ "train.py" } };
+
+/* A file that is there is somebody's work. */
+static enum exit_code put_file(struct cli *cli, const char *path, struct str text)
+{
+	FILE *f = fopen(path, "wxe");
+	bool well = f && fwrite(text.p, 1, text.n, f) == text.n;
+	int why = errno;
+
+	if (!f)
+		return cli_fail(cli, CLI_FAILED, "%s: %s", path,
+		                why == EEXIST ? "is there already, and is left as it is" : strerror(why));
+	if (fclose(f) != 0) {
+		why = errno;
+		well = false;
+	}
+	return well ? CLI_WELL : cli_fail(cli, CLI_FAILED, "%s: %s", path, strerror(why));
+}
+
+static enum exit_code init(struct cli *cli, const struct write_options *o, const struct edits *edits, const char *file)
+{
+	CLEANUP(kinds_freep) struct kinds *kinds = cli_kinds(cli);
+	CLEANUP(json_docp) yyjson_doc *doc = NULL;
+	struct buf text = BUF_INIT(TEXT_MAX);
+	const struct kind *kind;
+	enum exit_code status = CLI_WELL;
+
+	doc = kinds ? write_job(cli, kinds, o, edits, &kind) : NULL;
+	if (!doc)
+		return cli->status;
+	write_explained(yyjson_doc_get_root(doc), &text);
+	if (file && strcmp(file, "-"))
+		status = put_file(cli, file, buf_str(&text));
+	else
+		fwrite(buf_str(&text).p, 1, text.n, stdout);
+	buf_release(&text);
+	return status;
+}
+
+enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
+{
+	struct write_options o = { .cluster = true,
+		                   .n_command = ARRAY_LEN(default_command),
+		                   .command = default_command };
+	struct edits edits = { 0 };
+	struct opt opts[OWN_OPTS + WRITE_OPTS] = {
+		{ 0, "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
+		  .list = &edits.env },
+	};
+	enum exit_code status;
+	int n, before = 0;
+
+	while (before < argc && strcmp(argv[before], "--"))
+		before++;
+	write_opts(opts + OWN_OPTS, &o);
+	n = cli_parse(cli, opts, ARRAY_LEN(opts), before, argv);
+	if (before < argc) {
+		o.n_command = argc - before - 1;
+		o.command = argv + before + 1;
+	}
+	if (n < 0)
+		status = cli->status;
+	else if (n > 1)
+		status = cli_usage(cli, "one FILE at most, and the command behind --; not '%s'", argv[1]);
+	else
+		status = init(cli, &o, &edits, n ? argv[0] : NULL);
+	edits_release(&edits);
+	return status;
+}

@@ -1,0 +1,70 @@
+/* The manifest that `dljob init` prints: comments above the lines that people change. */
+#include "base/yaml.h"
+#include "client/write.h"
+
+enum { TEXT_MAX = 16 << 20 };
+
+/* A line that begins so, after its blanks, gets the comment the first time that it is there. */
+static const struct {
+	const char *line;
+	const char *comment[3];
+} comments[] = {
+	{ "kind:", { "The kinds of jobs: dljob kinds", NULL } },
+	{ "replicas:",
+	  { "How many run. Each replica is a pod: a process of its own, with a name and an address.", NULL } },
+	{ "restartPolicy:", { "Restarts are spec.policy's, or the kind's own fields'.", NULL } },
+	{ "image:",
+	  { "What a cluster pulls. This machine pulls no images: the command runs in the folder and with",
+	    "the programs of whoever calls dljob.", NULL } },
+	{ "command:", { "A list, not a line. $(NAME) is a variable of env; $$(NAME) is a plain $(NAME).", NULL } },
+	{ "- name: RANK",
+	  { "As torchrun sets them, so that torch.distributed.init_process_group() needs no arguments.",
+	    "$(NAME) is a variable that the operator gives: dljob render --env FILE shows all.", NULL } },
+	{ "- name: OMP_NUM_THREADS",
+	  { "One thread for each replica, as torchrun sets it; more where the cores are.", NULL } },
+	{ "nvidia.com/gpu:", { "GPUs of each replica.", NULL } },
+	{ "- name: shm",
+	  { "Data loaders with workers need more than the 64 MiB that /dev/shm has in a container.", NULL } },
+	{ "cleanPods:",
+	  { "Pods that have ended are kept for their logs. More can be said here (docs/policy.md):",
+	    "restart: {policy: OnFailure, scope: Job, limit: 3}", "activeDeadlineSeconds: 86400" } },
+};
+
+static struct str without_blanks(struct str line, size_t *indent)
+{
+	*indent = 0;
+	while (*indent < line.n && line.p[*indent] == ' ')
+		(*indent)++;
+	return str_sub(line, *indent, line.n);
+}
+
+static void put_comment(struct buf *out, size_t indent, size_t which)
+{
+	for (size_t i = 0; i < ARRAY_LEN(comments[which].comment) && comments[which].comment[i]; i++)
+		buf_printf(out, "%*s# %s\n", (int)indent, "", comments[which].comment[i]);
+}
+
+void write_explained(yyjson_val *job, struct buf *out)
+{
+	struct buf text = BUF_INIT(TEXT_MAX);
+	bool said[ARRAY_LEN(comments)] = { false };
+	struct str rest, line;
+
+	yaml_write(job, &text);
+	rest = buf_str(&text);
+	while (str_next(&rest, '\n', &line)) {
+		size_t indent;
+		struct str words = without_blanks(line, &indent);
+
+		if (!words.n)
+			continue;
+		for (size_t i = 0; i < ARRAY_LEN(comments); i++) {
+			if (said[i] || !str_has_prefix(words, str_c(comments[i].line)))
+				continue;
+			put_comment(out, indent, i);
+			said[i] = true;
+		}
+		buf_printf(out, "%.*s\n", STR_F(line));
+	}
+	buf_release(&text);
+}

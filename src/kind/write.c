@@ -1,0 +1,48 @@
+/* A manifest from what people say on a command line: the kind knows how its spec is written. */
+#include "kind/internal.h"
+
+bool kind_writes(const struct kind *kind)
+{
+	return kind_file_of(kind)->fns[FN_WRITE] != LUA_NOREF;
+}
+
+static void push_roles(struct sandbox *sb, const struct kind_role *roles, size_t n)
+{
+	lua_createtable(sb->L, (int)n, 0);
+	value_mark_list(sb);
+	for (size_t i = 0; i < n; i++) {
+		lua_createtable(sb->L, 0, 2);
+		value_push_str(sb, roles[i].name);
+		lua_setfield(sb->L, -2, "name");
+		lua_pushinteger(sb->L, roles[i].count);
+		lua_setfield(sb->L, -2, "count");
+		lua_rawseti(sb->L, -2, (lua_Integer)i + 1);
+	}
+}
+
+yyjson_mut_val *kind_write(struct kinds *k, const struct kind *kind, const struct kind_role *roles, size_t n,
+                           yyjson_val *template, yyjson_mut_doc *doc, struct err *e)
+{
+	const struct kind_file *f = kind_file_of(kind);
+	lua_State *L = k->sb.L;
+	yyjson_mut_val *spec = NULL;
+
+	ASSERT(lua_gettop(L) == 0);
+	if (!kind_writes(kind)) {
+		err_set(e, ERR_INVALID, "%.*s does not say how its manifest is written; write a file", STR_F(kind->id));
+		return NULL;
+	}
+	luaL_checkstack(L, LUA_MINSTACK, NULL);
+	lua_rawgeti(L, LUA_REGISTRYINDEX, f->fns[FN_WRITE]);
+	push_roles(&k->sb, roles, n);
+	value_push(&k->sb, template);
+	if (!sandbox_call(&k->sb, 2, 1, kind->file, kind_fn_names[FN_WRITE], e))
+		return NULL;
+	if (lua_type(L, -1) != LUA_TTABLE)
+		err_set(e, ERR_LUA, "%.*s: `write` must return the spec, it returned a %s", STR_F(kind->file),
+		        luaL_typename(L, -1));
+	else if (!(spec = value_json(&k->sb, -1, doc, "write", e)))
+		err_wrap(e, "%.*s", STR_F(kind->file));
+	lua_pop(L, 1);
+	return spec;
+}

@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154,SC2016 # helpers.bash sets root, out and err; scripts are for other shells
+# dljob run -n 3 -- COMMAND, its -o yaml, and dljob init: jobs without a manifest.
+load helpers
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+  unset DL_OPERATOR_KINDS NO_COLOR OMP_NUM_THREADS CUDA_VISIBLE_DEVICES
+  export TMPDIR=$BATS_TEST_TMPDIR
+}
+
+# lines TEXT: what the replicas printed, in the order of their names.
+lines() { printf '%s\n' "$1" | LC_ALL=C sort; }
+
+# gpus N: a machine with so many, of which nvidia-smi tells.
+gpus() {
+  mkdir -p tools
+  printf '#!/bin/sh\nseq 0 %d\n' "$(($1 - 1))" >tools/nvidia-smi
+  chmod +x tools/nvidia-smi
+  export PATH=$PWD/tools:$PATH
+}
+
+@test "run -n: the variables of torchrun, the caller's folder and environment" {
+  for name in RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK GROUP_WORLD_SIZE ROLE_RANK \
+    ROLE_WORLD_SIZE ROLE_NAME MASTER_ADDR MASTER_PORT OMP_NUM_THREADS LR MINE; do
+    printf 'printf "%%s=%%s " %s "$%s"\n' $name $name
+  done >say.sh
+  echo 'echo "$(env | grep -c ^TORCHELASTIC_)" "$PWD"' >>say.sh
+  MINE='a b' TORCHELASTIC_RUN_ID=outer HOSTNAME=outer split dljob run -n 2 --env LR=0.1 -- sh say.sh
+  is "$status" 0
+  for i in 0 1; do
+    has "$out" "worker-$i | RANK=$i WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 NODE_RANK=$i GROUP_RANK=$i \
+GROUP_WORLD_SIZE=2 ROLE_RANK=$i ROLE_WORLD_SIZE=2 ROLE_NAME=default MASTER_ADDR=say-worker-0 MASTER_PORT=29500 \
+OMP_NUM_THREADS=1 LR=0.1 MINE=a b 0 $PWD"
+  done
+  has "${err##*$'\n'}" "dljob: say: Succeeded after"
+}
+
+@test "a program that fails ends the job at once, and what cannot be run is named" {
+  split dljob run -n 2 -- sh -c '[ $RANK = 0 ] || exit 7; exec sleep 60'
+  is "$status" 1
+  has "${err##*$'\n'}" "worker-1 exited with code 7"
+  split dljob run --kind TFJob -n 1 -- sh -c 'exit 7'
+  is "$status" 1
+  has "${err##*$'\n'}" "exited with code 7"
+  has "$err" "not restarted under policy Never"
+  split dljob run -- ./nonesuch
+  is "$status" 1
+  has "$err" "./nonesuch"
+}
+
+@test "arguments reach the program as they were written" {
+  printf '%s\n' '$$' '$(RANK)' '$$(RANK)' '$$$(RANK)$' '$x' '$(' '' 'a b' '"' '{x: 1}' '*' '0.1' 'yes' >want
+  split dljob run -q -- printf '%s\n' '$$' '$(RANK)' '$$(RANK)' '$$$(RANK)$' '$x' '$(' '' 'a b' '"' '{x: 1}' '*' 0.1 yes
+  is "$status" 0
+  is "$(printf '%s\n' "$out" | sed 's/^worker-0 | //; s/^worker-0 |$//')" "$(cat want)"
+}
+
+@test "what the user sets is his: OMP_NUM_THREADS, RANK, and names of the derived ones in others" {
+  OMP_NUM_THREADS=4 split dljob run -q -n 2 -- sh -c 'echo $OMP_NUM_THREADS'
+  is "$(lines "$out")" $'worker-0 | 4\nworker-1 | 4'
+  split dljob run -q -n 2 --env OMP_NUM_THREADS=3 --env RANK=9 --env 'FROM=$(TRAININGJOB_REPLICA_INDEX)' -- \
+    sh -c 'echo $OMP_NUM_THREADS $RANK $FROM'
+  is "$(lines "$out")" $'worker-0 | 3 9 0\nworker-1 | 3 9 1'
+  split dljob run -q -- sh -c 'echo ${OMP_NUM_THREADS-none}'
+  is "$out" "worker-0 | none"
+}
+
+@test "without namespaces the replicas meet on 127.0.0.1, at a port that is free" {
+  cat >meet.py <<'PY'
+import os, socket, time
+here = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+n = int(os.environ["WORLD_SIZE"])
+if os.environ["RANK"] == "0":
+    with socket.create_server(here) as s:
+        for _ in range(n - 1):
+            s.accept()[0].close()
+else:
+    while True:
+        try:
+            socket.create_connection(here, 30).close()
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+print("met at", here[0], here[1] != 29500)
+PY
+  split dljob run --host-network -n 3 -- /usr/bin/python3 meet.py
+  is "$status" 0
+  is "$(lines "$out")" \
+    $'worker-0 | met at 127.0.0.1 True\nworker-1 | met at 127.0.0.1 True\nworker-2 | met at 127.0.0.1 True'
+  split dljob run -q --host-network --env MASTER_ADDR=me --env MASTER_PORT=1 -- sh -c 'echo $MASTER_ADDR $MASTER_PORT'
+  is "$out" "worker-0 | me 1"
+}
+
+@test "GPUs: each replica has its own, and those that nobody asked for are hidden, which is said" {
+  gpus 4
+  split dljob run -n 2 --gpus 1 -- sh -c 'echo ${CUDA_VISIBLE_DEVICES-unset}'
+  is "$status" 0
+  is "$(printf '%s\n' "$out" | sed 's/.*| //' | sort)" $'0\n1'
+  has_not "$err" "hidden"
+  CUDA_VISIBLE_DEVICES=2,3 split dljob run -n 1 -- sh -c 'echo "<$CUDA_VISIBLE_DEVICES>"'
+  is "$out" "worker-0 | <>"
+  has "$err" "dljob: note: 2 GPUs of this machine are hidden: --gpus 1 gives each replica one"
+  split dljob run -n 3 --gpus 2 -- true
+  is "$status" 1
+  has "$err" "GPU"
+}
+
+@test "--kind and --roles: other frameworks get their own variables" {
+  split dljob run -q --kind TFJob --roles ps=1,worker=2 -- \
+    sh -c 'echo "$TF_CONFIG"; case $TF_CONFIG in *\"ps\"*\"ps\"*) exec sleep 60 ;; esac'
+  is "$status" 0
+  has "$out" 'worker-1 | {"cluster": {"ps": ["ps-sh-0-service:2222"], '\
+'"worker": ["worker-sh-0-service:2222", "worker-sh-1-service:2222"]}'
+  split dljob run -q --kind MXJob.mpba.fbk.eu -n 2 -- sh -c 'echo $DMLC_ROLE $DMLC_NUM_SERVER $DMLC_NUM_WORKER'
+  is "$status" 0
+  has "$out" "scheduler-0 | scheduler 1 2"
+  for kind in TfJob MXJob.fioravanzo.org TFJob MXJob.mpba.fbk.eu; do
+    split dljob run -o yaml --kind "$kind" --roles worker=2 --image i -- python3 train.py
+    is "$status" 0
+    is "$err" ""
+    printf '%s\n' "$out" >job.yaml
+    dljob validate job.yaml
+  done
+  split dljob run -q --roles ps=1,trainer=2 -- sh -c 'echo ${RANK-none} $PS_INSTANCES_NUM $TRAINER_INSTANCES_NUM'
+  is "$(lines "$out")" $'ps-0      | none 1 2\ntrainer-0 | none 1 2\ntrainer-1 | none 1 2'
+}
+
+@test "-o yaml is ready for a cluster, and holds nothing of the caller" {
+  export SECRET=hunter2
+  split dljob run -n 2 --gpus 1 --env LR=0.1 --image registry/train:1 -o yaml -- python3 train.py --epochs 3
+  is "$status" 0
+  is "$err" ""
+  printf '%s\n' "$out" >job.yaml
+  has_not "$out" hunter2
+  has_not "$out" "$PWD"
+  has_not "$out" PATH
+  is "$(yaml_to_json <job.yaml | jq -c '.[0].spec.replicaSpecs.worker.template.spec |
+    [.containers[0].image, .containers[0].command, .containers[0].resources, .containers[0].volumeMounts, .volumes]')" \
+    '["registry/train:1",["python3","train.py","--epochs","3"],{"limits":{"nvidia.com/gpu":1}},'\
+'[{"name":"shm","mountPath":"/dev/shm"}],[{"name":"shm","emptyDir":{"medium":"Memory"}}]]'
+  dljob validate job.yaml
+  split dljob run -n 2 -o json -- python3 train.py
+  is "$(printf '%s' "$out" | jq -r .metadata.name)" train
+  has "$err" "warning: no --image, so that the manifest has 'your-image-here'"
+}
+
+@test "the job's name is the program's" {
+  name() { dljob run -o json --image i "$@" | jq -r .metadata.name; }
+  is "$(name -- python3 -u ./src/Train_Net.py)" train-net
+  is "$(name -- python3 -m pkg.fit --x)" fit
+  is "$(name -- ./run.sh)" run
+  is "$(name -- /usr/bin/env)" env
+  is "$(name -- ./123)" job
+  is "$(name --name mine -- python3 train.py)" mine
+}
+
+@test "init: a manifest with comments, which is valid, as is what its comments propose" {
+  split dljob init -n 3 --gpus 1 --image i -- python3 train.py
+  is "$status" 0
+  is "$err" ""
+  has "$out" "# "
+  printf '%s\n' "$out" >job.yaml
+  is "$(yaml_to_json <job.yaml)" "$(dljob run -o yaml -n 3 --gpus 1 --image i -- python3 train.py | yaml_to_json)"
+  sed 's/# \(restart:\|activeDeadlineSeconds:\)/\1/' job.yaml >more.yaml
+  [ "$(diff job.yaml more.yaml | grep -c '^>')" -eq 2 ]
+  dljob validate job.yaml
+  dljob validate more.yaml
+  split dljob init new.yaml --image i
+  is "$status" 0
+  has "$(cat new.yaml)" train.py
+  split dljob init new.yaml --image other
+  is "$status" 1
+  has "$err" "new.yaml: is there already"
+  has_not "$(cat new.yaml)" other
+}
+
+@test "wrong uses say what is right" {
+  wrong() {
+    local message=$1
+    shift
+    split dljob run "$@"
+    is "$status" 2
+    has "$err" "$message"
+    is "$out" ""
+  }
+  wrong "-n is how many replicas run, not a namespace, so that it cannot be 'ml'" -n ml -- true
+  wrong "-n is how many replicas run, not a namespace, so that it cannot be 'ml'" -n ml job.yaml
+  wrong "-n is for a command" -n 3 job.yaml
+  wrong "behind --: '-n 3 -- python train.py'; python is taken for a file" -n 3 python train.py
+  wrong "-n wants 1 to 100000 replicas, not 0" -n 0 -- true
+  wrong "-n and --roles" -n 1 --roles ps=1 -- true
+  wrong "--roles wants ROLE=N" --roles ps -- true
+  wrong "--roles wants ROLE=N" --roles '' -- true
+  wrong "--roles wants ROLE=N" --roles ps=1,,worker=1 -- true
+  wrong "twice" --roles ps=1,PS=2 -- true
+  wrong "--gpus wants" --gpus many -- true
+  wrong "MXJob.fioravanzo.org or MXJob.mpba.fbk.eu" --kind MXJob -- true
+  wrong "there is no kind 'PyTorchJob'" --kind PyTorchJob -- true
+  wrong "'job.yaml' is a file" -- job.yaml
+  wrong "either a file or a command" job.yaml -- true
+  wrong "which command" -n 3
+  wrong "which FILE, or which command" --
+  wrong "the command is empty" -- ''
+  wrong "not UTF-8" -- printf $'\xff'
+  wrong 'must be ps or worker, found "trainer"' --kind TFJob --roles trainer=1 -- true
+  wrong "metadata.name" --name 'No Name' -- true
+}
+
+@test "a kind that does not write manifests says so" {
+  mkdir kinds
+  sed 's/, write = write//; s/AITrainingJob/OtherJob/; s/aitrainingjobs/otherjobs/; s/"aitj"/"oj"/' \
+    "$root/kinds/aitrainingjob.lua" >kinds/other.lua
+  split dljob run --kinds-dir kinds --kind OtherJob -- true
+  is "$status" 2
+  has "$err" "OtherJob.elasticdeeplearning.ai does not say how its manifest is written"
+}
