@@ -6,7 +6,7 @@ const struct command commands[] = {
 	  "Runs N replicas of COMMAND as one job, with the variables that torchrun would give them, or the one\n"
 	  "job in FILE (- is standard input). Replicas are processes, each with an address of its own, under\n"
 	  "the names that they have in a cluster. Their output is shown with the replica's name in front.\n"
-	  "A command has the caller's environment, and no manifest: -o yaml prints the one that a cluster wants.\n"
+	  "A command has the caller's environment, and no manifest: -o yaml prints the one for a cluster.\n"
 	  "ConfigMaps and Secrets may stand beside a job in FILE.\n"
 	  "Images are not pulled: commands run in the machine's own file system, from the current directory.\n"
 	  "Ctrl-C stops the job with its grace period, a second one at once. Nothing is left behind.\n"

@@ -11,9 +11,9 @@
 enum { KIND_FILE_MAX = 1 << 20, SHORT_MAX = 16, LABEL_VALUE_MAX = 63 };
 
 const char *const kind_fn_names[FN_COUNT] = {
-	[FN_READ] = "read",           [FN_NAMES] = "names",     [FN_ONCE] = "once",     [FN_POD] = "pod",
-	[FN_CONTAINER] = "container", [FN_SERVICE] = "service", [FN_STATUS] = "status", [FN_ADOPT] = "adopt",
-	[FN_WRITE] = "write",
+	[FN_READ] = "read",     [FN_NAMES] = "names",         [FN_ONCE] = "once",
+	[FN_POD] = "pod",       [FN_CONTAINER] = "container", [FN_SERVICE] = "service",
+	[FN_STATUS] = "status", [FN_ADOPT] = "adopt",         [FN_WRITE] = "write",
 };
 
 static const struct table_key kind_keys[] = {
@@ -22,8 +22,7 @@ static const struct table_key kind_keys[] = {
 	{ "spec", LUA_TTABLE, true },      { "columns", LUA_TTABLE, false },      { "job_labels", LUA_TBOOLEAN, false },
 	{ "read", LUA_TFUNCTION, true },   { "names", LUA_TFUNCTION, true },      { "once", LUA_TFUNCTION, false },
 	{ "pod", LUA_TFUNCTION, true },    { "container", LUA_TFUNCTION, false }, { "service", LUA_TFUNCTION, false },
-	{ "status", LUA_TFUNCTION, true }, { "adopt", LUA_TFUNCTION, false },
-	{ "write", LUA_TFUNCTION, false },
+	{ "status", LUA_TFUNCTION, true }, { "adopt", LUA_TFUNCTION, false },     { "write", LUA_TFUNCTION, false },
 };
 
 static const struct table_key column_keys[] = {
