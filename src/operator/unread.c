@@ -21,6 +21,9 @@ static void skip_child(struct cache *c, enum resource r, const struct skipped *s
 	struct versions *v = ch ? &ch->versions : NULL;
 	const struct meta *have = ch ? cached_child_meta(ch) : NULL;
 	bool same = have && str_eq(have->uid, s->meta.uid), buried = ch && cached_child_gone(ch);
+	bool owned = s->job_uid.n && str_eq(s->job_uid, s->meta.owner_uid);
+	/* Of another job, often of one that had this job's name: whoever owns the new one must know of it. */
+	bool moves = have && !same && owned && !str_eq(cached_child_job(ch), s->job_uid);
 
 	/* Its end, or a late event of an earlier one of that name. */
 	if (!same && (s->gone || (have && !buried && versions_older(have->rv, s->meta.rv)))) {
@@ -29,12 +32,12 @@ static void skip_child(struct cache *c, enum resource r, const struct skipped *s
 	}
 	if (cache_was_gone(c, s->meta.uid))
 		return;
-	if (have && !buried) {
+	if (have && !buried && !moves) {
 		/* Under the name of ours stands another one. */
 		v->unsure |= !same;
 		if (!same || doubt(c, v, have->rv, s))
 			cache_changed_uid(c, cached_child_job(ch));
-	} else if (s->job_uid.n && str_eq(s->job_uid, s->meta.owner_uid)) {
+	} else if (owned) {
 		v = children_put_unread(c, r, s);
 	}
 	if (in_list && v)

@@ -240,6 +240,24 @@ static void test_same_name(void **state)
 	assert_true(str_eqc(pod_of(f, "a")->pod->meta.uid, "v"));
 }
 
+/* Another job's pod had that name, perhaps an earlier job's of ours: it is gone, and ours must not be made again. */
+static void test_name_of_another_job(void **state)
+{
+	struct fixture *f = *state;
+	struct pod p = a_pod("a", "u", "5");
+
+	p.job_uid = p.meta.owner_uid = STR("earlier");
+	put_pod(f, &p);
+	f->changes = 0;
+	list(f, EVENT_SYNC, RES_POD);
+	leave_out(f, RES_POD, "a", "v", "8", "j", false);
+	list(f, EVENT_SYNCED, RES_POD);
+	assert_true(is_unsure(f, "a"));
+	assert_true(str_eqc(pod_of(f, "a")->pod->meta.uid, "v"));
+	assert_true(str_eqc(pod_of(f, "a")->pod->job_uid, "j"));
+	assert_int_not_equal(f->changes, 0);
+}
+
 /* Something in the list has no name: nothing is gone by it, but asked for. */
 static void test_nameless(void **state)
 {
@@ -313,9 +331,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_known_in_a_list),    TEST(test_known_in_a_watch), TEST(test_unknown),
-		TEST(test_same_name),          TEST(test_nameless),         TEST(test_jobs),
-		TEST(test_services_and_nodes),
+		TEST(test_known_in_a_list),     TEST(test_known_in_a_watch),   TEST(test_unknown),
+		TEST(test_same_name),           TEST(test_nameless),           TEST(test_jobs),
+		TEST(test_name_of_another_job), TEST(test_services_and_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
