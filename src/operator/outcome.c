@@ -36,6 +36,12 @@ void outcome_status_refused(struct op *op, struct cached_job *job, int code, boo
 		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is denied: %.*s", STR_F(message));
 		observe_status_refused(op, job, message);
 		job->status_held = until;
+		/* Twice is perhaps for ever, and not about the record. */
+		if (form == STATUS_WHOLE && job->status_denied) {
+			job->status_form = STATUS_BARE;
+			job->status_whole = op->now + status_refused_wait;
+		}
+		job->status_denied |= form == STATUS_WHOLE;
 		return;
 	}
 	log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is refused%s: %.*s",
@@ -87,6 +93,7 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 	if (good(o)) {
 		job->status_written = op->now;
 		job->status_held = 0;
+		job->status_denied = job->status_denied && job->status_form != STATUS_WHOLE;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	} else if (o->code == HTTP_CONFLICT || o->code == 0) {
 		if (!job->gone)
@@ -113,7 +120,10 @@ static void is_made(struct cached_job *job, const struct pending *p)
 static void create_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	enum refusal_kind kind = plan_refusal(o->code, o->reason);
+	struct pending ask = *p;
 
+	/* What this request has made has its labels; of what stands there without them nobody knows how old it is. */
+	ask.generation = -1;
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
 		is_made(p->job, p);
@@ -123,10 +133,6 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		return;
 	}
 	if (o->code == 0 || (o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists"))) {
-		struct pending ask = *p;
-
-		/* Whatever stands there was not made by this request. */
-		ask.generation = -1;
 		send_get_child(op, &ask);
 		return;
 	}
@@ -139,7 +145,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		             o->message.n ? o->message : arena_printf(&op->arena, "it answers %d", o->code));
 	/* A gateway that gave up does not know whether the server did it. */
 	if (o->code >= HTTP_SERVER_ERROR)
-		send_get_child(op, p);
+		send_get_child(op, &ask);
 }
 
 static void delete_answered(struct op *op, const struct pending *p, const struct outcome *o)

@@ -246,6 +246,11 @@ static void test_status_denied(void **state)
 		s->now += SECONDS(1);
 		run_step(s);
 		assert_non_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
+		/* Perhaps it is about the kind's own fields, and for ever. */
+		refuse(s, next_status(s), codes[i], "Forbidden");
+		s->now += SECONDS(60);
+		run_step(s);
+		assert_null(strstr(next_status(s)->r.body.p, "\"conditions\":[{"));
 		status_written(s);
 	}
 }
@@ -398,6 +403,27 @@ static void test_adopted_pod_keeps_its_generation(void **state)
 	old.meta.rv = STR("9");
 	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &old } });
 	assert_non_null(strstr(waiting(s, VERB_PATCH, RES_POD)->r.body.p, "\"" LABEL_GENERATION "\":\"2\""));
+}
+
+/* … nor is one that we never saw: a gateway's error says nothing of who made it. */
+static void test_adopted_after_an_error_is_old(void **state)
+{
+	static const char status[] =
+		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":3,\"restarts\":3,"
+		"\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}";
+	struct script *s = *state;
+	struct pod pod;
+	struct sent *t;
+
+	listed(s);
+	put_job(s, "1", status, 0);
+	status_written_if_any(s);
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "svc");
+	t = waiting(s, VERB_CREATE, RES_POD);
+	pod = found_pod(t, UID, "");
+	refuse(s, t, 504, "Timeout");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 200, .object = { RES_POD, .pod = &pod } });
+	assert_non_null(strstr(waiting(s, VERB_PATCH, RES_POD)->r.body.p, "\"" LABEL_GENERATION "\":\"0\""));
 }
 
 static void test_exists_and_is_foreign(void **state)
@@ -631,6 +657,7 @@ int main(void)
 		SCRIPT_TEST(test_exists_and_is_ours),
 		SCRIPT_TEST(test_exists_without_labels),
 		SCRIPT_TEST(test_adopted_pod_keeps_its_generation),
+		SCRIPT_TEST(test_adopted_after_an_error_is_old),
 		SCRIPT_TEST(test_exists_and_is_foreign),
 		SCRIPT_TEST(test_exists_and_is_another_replicas),
 		SCRIPT_TEST(test_exists_without_a_role),
