@@ -8,7 +8,8 @@ const char *body_read(struct sim *s, struct sim_request *r)
 	yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
 	yyjson_val *root = yyjson_doc_get_root(doc), *meta = json_get(root, "metadata"),
 		   *labels = json_get(meta, "labels");
-	yyjson_val *owner = yyjson_arr_get(json_get(meta, "ownerReferences"), 0), *spec = json_get(root, "spec"), *c;
+	yyjson_val *owner = yyjson_arr_get(json_get(meta, "ownerReferences"), 0), *spec = json_get(root, "spec"), *list,
+		   *c;
 	struct str job_uid = json_str(json_get(labels, LABEL_UID)), role = json_str(json_get(labels, LABEL_ROLE));
 	bool pod = r->r.resource == RES_POD;
 	struct container *containers;
@@ -38,18 +39,20 @@ const char *body_read(struct sim *s, struct sim_request *r)
 		return "no generation";
 	if (!str_eqc(json_str(json_get(spec, "restartPolicy")), "Never"))
 		return "a restartPolicy other than Never";
-	r->in_place = json_get(yyjson_arr_get(json_get(spec, "containers"), 0), "restartPolicy") != NULL;
+	list = json_get(spec, "containers");
+	r->in_place = json_get(yyjson_arr_get(list, 0), "restartPolicy") != NULL;
+	r->sidecar_again = json_get(yyjson_arr_get(list, 1), "restartPolicy") != NULL;
 	r->pod = (struct pod){ .job_uid = job_uid,
 		               .role = role,
 		               .index = (int32_t)index,
 		               .generation = generation,
-		               .tolerations = { -1, -1 } };
-	containers = arena_array(s->arena, struct container, 2);
+		               .tolerations = tolerations_read(json_get(spec, "tolerations")) };
+	containers = arena_array(s->arena, struct container, SIM_CONTAINERS);
 	if (json_get(spec, "initContainers"))
 		containers[r->n_containers++] = (struct container){ .name = STR("prepare"), .init = true };
-	yyjson_arr_foreach(json_get(spec, "containers"), i, max, c)
+	yyjson_arr_foreach(list, i, max, c)
 	{
-		if (r->n_containers == 2)
+		if (r->n_containers == SIM_CONTAINERS)
 			return "too many containers";
 		containers[r->n_containers++] = (struct container){ .name = json_str(json_get(c, "name")) };
 	}

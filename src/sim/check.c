@@ -4,6 +4,7 @@
 #include "sim/groups.h"
 #include "sim/load.h"
 #include "sim/sim.h"
+#include "sim/truth.h"
 
 static const struct record nothing = { .version = RECORD_VERSION };
 
@@ -123,6 +124,11 @@ void check_create(struct sim *s, const struct sim_request *r)
 	}
 	if (!v) {
 		sim_broken(s, INV_RECORD_FIRST, "%.*s is made for a job that was not listed yet", STR_F(r->r.name));
+		return;
+	}
+	if (v->object.job->meta.deleted) {
+		sim_broken(s, INV_DELETING, "%.*s is made though %.*s is being deleted", STR_F(r->r.name),
+		           STR_F(job->name));
 		return;
 	}
 	if (kind_job(v->spec)->problems.errors) {
@@ -439,6 +445,7 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 		return;
 	}
 	check_final(s, job, was, is);
+	truth_check(s, job, before, after);
 	check_early(s, r->link, job, spec, was, is);
 	check_later_version(s, job, before, after);
 	check_deleted(s, job, was, is);

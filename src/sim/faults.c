@@ -6,12 +6,16 @@
 #include "sim/sim.h"
 #include "sim/sizes.h"
 
+/* What an admission policy or a webhook says. */
+static const int codes[] = { 422, 400, 403 };
+
 static void refuse_status(struct sim *s)
 {
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		if (j->exists && rng_one_in(&s->rng, 4)) {
+			j->status_code = codes[rng_below(&s->rng, ARRAY_LEN(codes))];
 			if (rng_one_in(&s->rng, 2))
-				j->status_refused = s->now + SECONDS(3);
+				j->status_refused = s->now + sim_between(s, 1000, 20000);
 			else
 				j->own_refused = s->now + sim_between(s, 1000, 300000);
 			return;
@@ -22,7 +26,6 @@ static void refuse_status(struct sim *s)
    accepted, and then not for a while; one that has run is denied for as long as it takes. */
 static void deny(struct sim *s)
 {
-	static const int codes[] = { 422, 400, 403 };
 	struct sim_job *found = NULL;
 	size_t n = 0;
 

@@ -31,6 +31,8 @@ enum invariant {
 	INV_ORPHAN,
 	INV_ORACLE,
 	INV_WORK,
+	INV_TRUTH,
+	INV_DELETING,
 	INV_COUNT_
 };
 

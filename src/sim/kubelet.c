@@ -4,6 +4,7 @@
 #include "sim/manifest.h"
 #include "sim/server.h"
 #include "sim/sim.h"
+#include "sim/truth.h"
 
 static msec whole(msec t)
 {
@@ -22,7 +23,13 @@ static void later(struct sim *s, struct sim_pod *p, msec from, msec to)
 
 static struct container *main_container(struct sim_pod *p)
 {
-	return &p->containers[p->now.n_containers - 1];
+	return &p->containers[p->main];
+}
+
+/* NULL: it has none. */
+static struct container *sidecar(struct sim_pod *p)
+{
+	return p->now.n_containers > p->main + 1 ? &p->containers[p->main + 1] : NULL;
 }
 
 static bool scripted(const struct sim_pod *p)
@@ -140,7 +147,9 @@ static void pull(struct sim *s, struct sim_pod *p)
 
 static void start_pod(struct sim *s, struct sim_pod *p)
 {
-	struct container *c = main_container(p);
+	struct container *c = main_container(p), *beside = sidecar(p);
+	/* Not again where only its main container starts again. */
+	bool prepares = p->main && p->containers[0].state == CONTAINER_WAITING;
 
 	if (p->stuck && !s->quiet) {
 		later(s, p, 20000, 60000);
@@ -149,16 +158,18 @@ static void start_pod(struct sim *s, struct sim_pod *p)
 	/* Only another manifest mends a wrong name. */
 	if (str_eqc(c->reason, "InvalidImageName"))
 		return;
-	if (p->now.n_containers == 2 && !scripted(p) && sim_chance(s, 12)) {
+	if (prepares && !scripted(p) && sim_chance(s, 12)) {
 		s->tally->hits[HIT_INIT]++;
 		kubelet_failure(s, p);
 		container_ends(s, p, &p->containers[0], (int32_t)rng_between(&s->rng, 1, 255), STR("Error"));
 		ended(s, p, POD_FAILED);
 		return;
 	}
-	if (p->now.n_containers == 2)
+	if (prepares)
 		container_ends(s, p, &p->containers[0], 0, STR("Completed"));
 	container_starts(s, p, c);
+	if (beside && beside->state == CONTAINER_WAITING)
+		container_starts(s, p, beside);
 	p->now.phase = POD_RUNNING;
 	p->stage = STAGE_UP;
 	server_pod_changed(s, p);
@@ -234,12 +245,76 @@ static bool in_place(struct sim *s, struct sim_pod *p, int32_t code)
 	return true;
 }
 
+/* The kubelet starts the sidecar again, whatever becomes of the container that counts. */
+static bool restarts_sidecar(struct sim *s, struct sim_pod *p)
+{
+	struct container *c = sidecar(p);
+
+	if (!c || !p->sidecar_again || !sim_chance(s, 3))
+		return false;
+	if (c->state == CONTAINER_RUNNING) {
+		s->tally->hits[HIT_SIDECAR_AGAIN]++;
+		container_ends(s, p, c, (int32_t)rng_below(&s->rng, 3), STR("Error"));
+		c->comes_back = true;
+	} else {
+		container_starts(s, p, c);
+	}
+	server_pod_changed(s, p);
+	later(s, p, 100, 20000);
+	return true;
+}
+
+static enum pod_phase phase_of(struct sim_pod *p)
+{
+	bool bad = false;
+
+	for (size_t i = 0; i < p->now.n_containers; i++)
+		bad |= p->containers[i].exit_code != 0;
+	return bad ? POD_FAILED : POD_SUCCEEDED;
+}
+
+/* What counts has ended, and another container keeps the pod: for a while, or until somebody deletes it. */
+static bool stays_beside(struct sim *s, struct sim_pod *p)
+{
+	struct container *c = sidecar(p);
+
+	if (!c)
+		return false;
+	if (!p->sidecar_again && (c->state != CONTAINER_RUNNING || rng_one_in(&s->rng, 3))) {
+		if (c->state == CONTAINER_RUNNING)
+			container_ends(s, p, c, 0, STR("Completed"));
+		return false;
+	}
+	TRACE(s, "  … and its sidecar runs on");
+	s->tally->hits[HIT_BESIDE]++;
+	p->stage = STAGE_BESIDE;
+	p->now.ready = false;
+	server_pod_changed(s, p);
+	if (p->sidecar_again || rng_one_in(&s->rng, 2))
+		later(s, p, 1000, 600000);
+	return true;
+}
+
+static void end_sidecar(struct sim *s, struct sim_pod *p)
+{
+	/* One that comes back does so for ever. */
+	if (p->sidecar_again) {
+		if (!restarts_sidecar(s, p) && !s->quiet)
+			later(s, p, 1000, 60000);
+		return;
+	}
+	container_ends(s, p, sidecar(p), (int32_t)rng_below(&s->rng, 2), STR("Completed"));
+	ended(s, p, phase_of(p));
+}
+
 static void end(struct sim *s, struct sim_pod *p)
 {
 	size_t kind = p->job ? p->job->wish.kind : 0;
 	struct str reason = STR("Error");
 	int32_t code;
 
+	if (restarts_sidecar(s, p))
+		return;
 	if (scripted(p)) {
 		if (manifest_serves(kind, p->role))
 			return;
@@ -262,8 +337,11 @@ static void end(struct sim *s, struct sim_pod *p)
 	/* What does not count has no good end either. */
 	if (code || p->role == SIM_ROLES)
 		kubelet_failure(s, p);
+	else
+		truth_succeeded(s, p);
 	container_ends(s, p, main_container(p), code, code ? reason : STR("Completed"));
-	ended(s, p, code ? POD_FAILED : POD_SUCCEEDED);
+	if (!stays_beside(s, p))
+		ended(s, p, phase_of(p));
 }
 
 /* SIGTERM: some programs take it as a good end. */
@@ -276,7 +354,9 @@ static void stopped(struct sim *s, struct sim_pod *p)
 	if (c && c->state == CONTAINER_RUNNING && rng_one_in(&s->rng, 2)) {
 		s->tally->hits[HIT_SIGTERM_ZERO] += good;
 		container_ends(s, p, c, good ? 0 : 143, good ? STR("Completed") : STR("Error"));
-		p->now.phase = good ? POD_SUCCEEDED : POD_FAILED;
+		if (sidecar(p))
+			container_ends(s, p, sidecar(p), rng_one_in(&s->rng, 2) ? 143 : 0, STR("Error"));
+		p->now.phase = phase_of(p);
 		server_pod_changed(s, p);
 		later(s, p, 1, 500);
 		return;
@@ -290,6 +370,14 @@ void kubelet_stop(struct sim *s, struct sim_pod *p)
 	later(s, p, 100, s->quiet ? 3000 : 20000);
 }
 
+/* Not always does the kubelet tell how its containers went. */
+static void killed(struct sim *s, struct sim_pod *p)
+{
+	if (p->stage != STAGE_BESIDE && rng_one_in(&s->rng, 2))
+		container_ends(s, p, main_container(p), 137, STR("Error"));
+	ended(s, p, POD_FAILED);
+}
+
 void kubelet_evict(struct sim *s, struct sim_pod *p)
 {
 	if (!p->on || p->stage >= STAGE_ENDED || !p->now.n_containers)
@@ -300,9 +388,7 @@ void kubelet_evict(struct sim *s, struct sim_pod *p)
 		s->tally->hits[HIT_OVERUSE]++;
 		kubelet_failure(s, p);
 		p->now.reason = STR("Evicted");
-		if (rng_one_in(&s->rng, 2))
-			container_ends(s, p, main_container(p), 137, STR("Error"));
-		ended(s, p, POD_FAILED);
+		killed(s, p);
 		return;
 	}
 	s->tally->hits[HIT_EVICTED]++;
@@ -314,9 +400,7 @@ void kubelet_evict(struct sim *s, struct sim_pod *p)
 		return;
 	}
 	p->now.reason = STR("Evicted");
-	if (rng_one_in(&s->rng, 2))
-		container_ends(s, p, main_container(p), 137, STR("Error"));
-	ended(s, p, POD_FAILED);
+	killed(s, p);
 }
 
 void kubelet_timer(struct sim *s, struct sim_pod *p)
@@ -344,6 +428,9 @@ void kubelet_timer(struct sim *s, struct sim_pod *p)
 		break;
 	case STAGE_RUNNING:
 		end(s, p);
+		break;
+	case STAGE_BESIDE:
+		end_sidecar(s, p);
 		break;
 	case STAGE_STOPPING:
 		stopped(s, p);

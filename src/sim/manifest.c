@@ -112,6 +112,11 @@ bool manifest_flaky(const struct wish *w, size_t role, int32_t index)
 	return role == kinds[w->kind].works && index == 0;
 }
 
+int32_t *manifest_count(struct wish *w)
+{
+	return &w->counts[kinds[w->kind].works];
+}
+
 static void wild(struct sim *s, struct wish *w)
 {
 	struct rng *r = &s->rng;
@@ -136,6 +141,8 @@ static void wild(struct sim *s, struct wish *w)
 	w->invalid = rng_one_in(r, 15);
 	w->init = rng_one_in(r, 4);
 	w->in_place = rng_one_in(r, 6);
+	if (rng_one_in(r, 4))
+		w->tolerate = rng_one_in(r, 3) ? TOLERATED_FOR_EVER : (int32_t)rng_between(r, 0, 120);
 	w->elastic = w->kind == KIND_D && !rng_one_in(r, 4);
 	if (rng_one_in(r, 3))
 		w->window = (int32_t)rng_between(r, 0, 60);
@@ -167,7 +174,8 @@ struct wish manifest_wish(struct sim *s)
 		          .time_limit = -1,
 		          .deadline = -1,
 		          .ttl = -1,
-		          .board_ttl = -1 };
+		          .board_ttl = -1,
+		          .tolerate = -1 };
 
 	for (size_t i = 0; i < SIM_ROLES && kinds[w.kind].roles[i].name; i++)
 		w.counts[i] = (int32_t)rng_between(r, kinds[w.kind].roles[i].least, kinds[w.kind].roles[i].most);
@@ -192,6 +200,8 @@ struct wish manifest_wish(struct sim *s)
 	default:
 		wild(s, &w);
 	}
+	w.sidecar = rng_one_in(r, 4);
+	w.sidecar_again = w.sidecar && rng_one_in(r, 2);
 	return w;
 }
 
@@ -200,6 +210,24 @@ struct wish manifest_wish(struct sim *s)
 static yyjson_mut_val *obj_in(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key)
 {
 	return yyjson_mut_obj_add_obj(doc, parent, key);
+}
+
+static void render_tolerations(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *spec)
+{
+	static const char *const taints[] = { "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable" };
+	yyjson_mut_val *list, *one;
+
+	if (w->tolerate < 0)
+		return;
+	list = yyjson_mut_obj_add_arr(doc, spec, "tolerations");
+	for (size_t i = 0; i < ARRAY_LEN(taints); i++) {
+		one = yyjson_mut_arr_add_obj(doc, list);
+		yyjson_mut_obj_add_str(doc, one, "key", taints[i]);
+		yyjson_mut_obj_add_str(doc, one, "operator", "Exists");
+		yyjson_mut_obj_add_str(doc, one, "effect", "NoExecute");
+		if (w->tolerate != TOLERATED_FOR_EVER)
+			yyjson_mut_obj_add_int(doc, one, "tolerationSeconds", w->tolerate);
+	}
 }
 
 static yyjson_mut_val *render_template(const struct wish *w, yyjson_mut_doc *doc)
@@ -217,6 +245,14 @@ static yyjson_mut_val *render_template(const struct wish *w, yyjson_mut_doc *doc
 	yyjson_mut_obj_add_str(doc, c, "image", "train");
 	if (w->in_place)
 		yyjson_mut_obj_add_str(doc, c, "restartPolicy", "OnFailure");
+	if (w->sidecar) {
+		c = yyjson_mut_arr_add_obj(doc, list);
+		yyjson_mut_obj_add_str(doc, c, "name", "shipper");
+		yyjson_mut_obj_add_str(doc, c, "image", "logs");
+		if (w->sidecar_again)
+			yyjson_mut_obj_add_str(doc, c, "restartPolicy", "Always");
+	}
+	render_tolerations(w, doc, spec);
 	return t;
 }
 

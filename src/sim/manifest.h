@@ -16,6 +16,8 @@ bool manifest_chief(const struct wish *w, size_t role, int32_t index);
 /* The replica that fails in a flaky job. */
 bool manifest_flaky(const struct wish *w, size_t role, int32_t index);
 struct wish manifest_wish(struct sim *s);
+/* How many replicas do the work. */
+int32_t *manifest_count(struct wish *w);
 /* The whole object but for its status. */
 yyjson_mut_val *manifest_render(struct sim *s, const struct sim_job *job, struct str rv, msec deleted,
                                 yyjson_mut_doc *doc);

@@ -29,7 +29,7 @@ static const struct {
 	[MUTANT_SIBLING] = { "sibling", INV_SIBLING },       /* one delete is forgotten */
 	[MUTANT_DEAF] = { "deaf", INV_STUCK },               /* events are lost, and nobody lists anew */
 	[MUTANT_RESTLESS] = { "restless", INV_QUIET },       /* writes that go on for ever */
-	[MUTANT_LIAR] = { "liar", INV_ORACLE },              /* failures are taken for successes */
+	[MUTANT_LIAR] = { "liar", INV_TRUTH },               /* failures are taken for successes */
 	[MUTANT_EAGER] = { "eager", INV_GANG },              /* pods do not wait for their PodGroup */
 	[MUTANT_FUSSY] = { "fussy", INV_GANG },              /* a PodGroup is never as it should be */
 	[MUTANT_HOPELESS] = { "hopeless", INV_REFUSED },     /* the first refusal ends the job */
@@ -40,6 +40,9 @@ static const struct {
 	[MUTANT_TARDY] = { "tardy", INV_DEADLINE },          /* deadlines are late */
 	[MUTANT_FLOOD] = { "flood", INV_FLIGHT },            /* the limit of requests is read as a higher one */
 	[MUTANT_ERASER] = { "eraser", INV_UNKNOWN },         /* what is too large is taken for gone */
+	[MUTANT_GENEROUS] = { "generous", INV_TRUTH },       /* a failed job is told to have succeeded */
+	[MUTANT_GRUDGER] = { "grudger", INV_ORACLE },        /* a job that succeeded is told to have failed */
+	[MUTANT_HEIR] = { "heir", INV_DELETING },            /* a child is made while its job is being deleted */
 };
 
 const char *mutant_name(enum mutant m)
@@ -93,6 +96,12 @@ static void add_one(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
 	yyjson_mut_obj_add_int(doc, obj, key, n + 1);
 }
 
+static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, const char *word)
+{
+	yyjson_mut_obj_remove_key(obj, key);
+	yyjson_mut_obj_add_str(doc, obj, key, word);
+}
+
 static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role, const struct record_role *now)
 {
 	bool counts = yyjson_mut_is_int(yyjson_mut_obj_get(role, "counted"));
@@ -128,20 +137,20 @@ static bool has_text(yyjson_mut_val *obj, const char *key, const char *words)
 	return text && strstr(text, words);
 }
 
-static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, const char *word)
-{
-	yyjson_mut_obj_remove_key(obj, key);
-	yyjson_mut_obj_add_str(doc, obj, key, word);
-}
-
-static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, const struct record *now)
+/* KNOWN: its end is. */
+static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, const struct record *now, bool known)
 {
 	const char *outcome = yyjson_mut_get_str(yyjson_mut_obj_get(rec, "outcome"));
+	bool ends = outcome && !(now && now->outcome);
 
 	if (m == MUTANT_HOPELESS && has_text(rec, "reason", "is refused, and tried again") && !outcome) {
 		put_word(doc, rec, "outcome", "Failed");
 		put_word(doc, rec, "why", "Refused");
 	}
+	if (ends && m == MUTANT_GENEROUS && !known && strcmp(outcome, "Failed") == 0)
+		put_word(doc, rec, "outcome", "Succeeded");
+	if (ends && m == MUTANT_GRUDGER && strcmp(outcome, "Succeeded") == 0)
+		put_word(doc, rec, "outcome", "Failed");
 	if (m == MUTANT_IMPATIENT && has_text(rec, "phase", "Terminating") && !(now && now->outcome))
 		put_word(doc, rec, "phase", outcome ? outcome : "Suspended");
 }
@@ -168,7 +177,7 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 	}
 	if (m == MUTANT_REWIND && now && now->level.generation)
 		set_null(doc, rec, "generation");
-	spoil_ends(m, doc, rec, now);
+	spoil_ends(m, doc, rec, now, job && job->wish.script != SCRIPT_WILD);
 	yyjson_mut_obj_iter_init(roles, &it);
 	while (roles && (key = yyjson_mut_obj_iter_next(&it)))
 		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
@@ -221,6 +230,10 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 		if (pod && r->r.verb == VERB_CREATE)
 			twin(s, r);
 		break;
+	case MUTANT_HEIR:
+		if (r->r.verb == VERB_CREATE)
+			s->mutant_create = *r;
+		break;
 	case MUTANT_UNDEAD:
 		/* TensorBoard may be made then. */
 		if (pod && r->r.verb == VERB_CREATE && !str_eqc(r->pod.role, "tensorboard"))
@@ -254,6 +267,8 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_HOPELESS:
 	case MUTANT_IMPATIENT:
 	case MUTANT_STICKY:
+	case MUTANT_GENEROUS:
+	case MUTANT_GRUDGER:
 		if (r->r.verb == VERB_PATCH_STATUS)
 			spoil_status(s, r);
 		break;
@@ -400,7 +415,9 @@ struct object mutant_object(struct sim *s, const struct version *v)
 
 void mutant_shown(struct sim *s, struct sim_job *job)
 {
-	if (s->opt.mutant == MUTANT_UNDEAD && job->now->record && job->now->record->outcome &&
+	bool ended = job->now->record && job->now->record->outcome;
+
+	if (((s->opt.mutant == MUTANT_UNDEAD && ended) || (s->opt.mutant == MUTANT_HEIR && job->deleting)) &&
 	    s->mutant_create.r.name.n && str_eq(s->mutant_create.owner_uid, job->uid))
 		wire_submit_spoiled(s, &s->mutant_create);
 }

@@ -35,6 +35,9 @@ enum mutant {
 	MUTANT_TARDY,
 	MUTANT_FLOOD,
 	MUTANT_ERASER,
+	MUTANT_GENEROUS,
+	MUTANT_GRUDGER,
+	MUTANT_HEIR,
 	MUTANT_COUNT
 };
 const char *mutant_name(enum mutant m);

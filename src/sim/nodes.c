@@ -15,7 +15,9 @@ static void set_ready(struct sim *s, struct sim_node *n, bool ready)
 		return;
 	TRACE(s, "node %.*s is %s", STR_F(n->now.name), ready ? "ready" : "not ready");
 	n->now.ready = ready;
+	n->now.unreachable = !ready && rng_one_in(&s->rng, 2);
 	n->now.since = whole(s->now);
+	n->down = ready ? 0 : s->now;
 	server_node_changed(s, n);
 }
 
@@ -29,6 +31,9 @@ void nodes_start(struct sim *s)
 		n->timer = arena_new(s->arena, struct sim_event);
 		n->timer->type = EV_NODE;
 		n->timer->what = n;
+		n->taints = arena_new(s->arena, struct sim_event);
+		n->taints->type = EV_TAINTS;
+		n->taints->what = n;
 		set_ready(s, n, true);
 	}
 }
@@ -56,6 +61,39 @@ static void lose_pods(struct sim *s, const struct sim_node *n)
 				kubelet_failure(s, p);
 }
 
+static void taint_pod(struct sim *s, const struct sim_node *n, struct sim_pod *p)
+{
+	int32_t tolerated = n->now.unreachable ? p->now.tolerations.unreachable : p->now.tolerations.not_ready;
+
+	if (p->stage >= STAGE_ENDED || p->now.meta.deleted)
+		return;
+	if (tolerated == TOLERATED_FOR_EVER) {
+		s->tally->hits[HIT_TOLERATED]++;
+		return;
+	}
+	if (s->now < n->down + SECONDS(tolerated))
+		return;
+	TRACE(s, "the taint manager deletes pod %.*s", STR_F(p->now.meta.name));
+	s->tally->hits[HIT_TAINTED]++;
+	p->now.disrupted = true;
+	p->now.disrupter = STR("DeletionByTaintManager");
+	server_pod_changed(s, p);
+	server_delete_pod(s, p, -1);
+}
+
+void nodes_taints(struct sim *s, struct sim_node *n)
+{
+	if (!n->exists || n->now.ready)
+		return;
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		for (struct sim_pod *p = j->pods, *next; p; p = next) {
+			next = p->next;
+			if (p->on == n)
+				taint_pod(s, n, p);
+		}
+	sim_move(s, n->taints, s->now + sim_between(s, 1000, 5000));
+}
+
 /* It comes back; or, if it is gone, what was on it is cleared away and a new one takes its place. */
 void nodes_timer(struct sim *s, struct sim_node *n)
 {
@@ -72,6 +110,7 @@ void nodes_timer(struct sim *s, struct sim_node *n)
 			if (p->on != n)
 				continue;
 			p->now.disrupted = true;
+			p->now.disrupter = STR("DeletionByPodGC");
 			server_remove_pod(s, p);
 		}
 	set_ready(s, n, true);
@@ -82,6 +121,7 @@ static void down(struct sim *s, struct sim_node *n, msec from, msec to)
 	set_ready(s, n, false);
 	n->was_down = true;
 	lose_pods(s, n);
+	sim_move(s, n->taints, s->now + sim_between(s, 100, 5000));
 	sim_move(s, n->timer, s->now + sim_between(s, from, to));
 }
 

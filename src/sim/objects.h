@@ -10,11 +10,13 @@
 
 enum {
 	NODE_LEFT = 16,
-	LINKS = 2, /* the operator of today, and one that does not know yet that it is not */
+	LINKS = 2,          /* the operator of today, and one that does not know yet that it is not */
+	SIM_CONTAINERS = 3, /* of a pod: what prepares, what counts, what stands beside it */
 };
 
 struct link;
 struct sim_event;
+struct truth;
 
 /* What is too large is not shown in lists and watches. */
 enum sim_size {
@@ -39,6 +41,7 @@ struct sim_job {
 	bool exists, deleting, collecting;
 	int64_t generation;
 	msec edited;                  /* by a user, the last time */
+	int32_t grow_to;              /* an elastic role has shrunk, and grows to that again; 0: no */
 	struct version *now;          /* as the server has it */
 	struct version *known[LINKS]; /* the newest that each operator was shown */
 	struct sim_pod *pods;         /* all that exist and name it as their owner */
@@ -47,12 +50,14 @@ struct sim_job {
 	struct version *group_known[LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
 	int32_t failures;                   /* pods that ended in a way that may be counted */
 	bool flaky_done;                    /* the flaky replica has ended well */
+	struct truth *truths;               /* … and all that have */
 	bool refuse;                        /* the server takes none of its pods: 422 */
 	struct str refused_role;            /* … of this role alone, and never; empty: of all */
 	bool was_refused;                   /* … or did not, from its first day on */
 	msec denied;                        /* a policy denies its pods until then */
 	msec status_refused;                /* … and the server its status */
 	msec own_refused;                   /* … and what its kind wrote in it */
+	int status_code;                    /* … by that */
 	struct kind_job *spec;              /* as the kinds read it; of this generation */
 	struct sim_job *next;
 };
@@ -76,6 +81,7 @@ enum pod_stage {
 	STAGE_STARTING,
 	STAGE_UP,
 	STAGE_RUNNING,
+	STAGE_BESIDE, /* what counts has ended, the sidecar runs on */
 	STAGE_ENDED,
 	STAGE_STOPPING,
 	STAGE_GONE
@@ -83,7 +89,8 @@ enum pod_stage {
 
 struct sim_pod {
 	struct pod now;
-	struct container containers[2];
+	struct container containers[SIM_CONTAINERS];
+	size_t main;   /* which of them counts */
 	bool labelled; /* carries our labels: the watch selects on them */
 	bool hidden;   /* it lost them once, or was shown without its name: nobody can be sure of it */
 	bool foreign;
@@ -92,11 +99,14 @@ struct sim_pod {
 	struct sim_node *on;
 	enum pod_stage stage;
 	struct sim_event *timer;
-	size_t role;           /* row among its kind's roles */
+	size_t role;   /* row among its kind's roles */
+	int32_t index; /* … and which of its replicas it was made as, in which generation */
+	int64_t born;
 	bool counted;          /* one of its job's failures */
 	bool stuck;            /* cannot start for a long time */
 	bool in_place;         /* the kubelet may start its container again */
-	msec held;             /* by somebody's finalizer until then */
+	bool sidecar_again;    /* … and does so with the sidecar */
+	msec held;             /* by somebody's finalizer until then; NEVER: for ever */
 	const struct link *by; /* who made it, and when */
 	msec made;
 	enum sim_size size;
@@ -132,6 +142,8 @@ struct sim_node {
 	msec left_at[NODE_LEFT];
 	size_t n_left;
 	struct sim_event *timer;
+	struct sim_event *taints; /* the taint manager looks at it */
+	msec down;                /* since then; 0: it is ready */
 	struct version *version;
 };
 

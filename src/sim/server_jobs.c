@@ -157,6 +157,13 @@ void server_collect(struct sim *s, struct sim_job *job)
 		remove_job(s, job);
 }
 
+static struct str refused_reason(const struct sim_job *job)
+{
+	return job->status_code == HTTP_INVALID     ? STR("Invalid")
+	       : job->status_code == HTTP_FORBIDDEN ? STR("Forbidden")
+	                                            : STR("BadRequest");
+}
+
 int server_patch_status(struct sim *s, struct sim_request *r, struct outcome *o)
 {
 	struct sim_job *job = map_get(&s->jobs_by_name, server_name_key(s, r->r.kind, r->r.name));
@@ -182,14 +189,14 @@ int server_patch_status(struct sim *s, struct sim_request *r, struct outcome *o)
 	if (s->now < job->own_refused &&
 	    yyjson_obj_size(json_get(yyjson_doc_get_root(patch), "status")) >
 	            (json_at(yyjson_doc_get_root(patch), "status", "dlOperator", NULL) != NULL)) {
-		o->reason = STR("Invalid");
+		o->reason = refused_reason(job);
 		s->tally->hits[HIT_INVALID_OWN]++;
-		return HTTP_INVALID;
+		return job->status_code;
 	}
 	if (s->now < job->status_refused) {
-		o->reason = STR("Invalid");
+		o->reason = refused_reason(job);
 		s->tally->hits[HIT_INVALID_STATUS]++;
-		return HTTP_INVALID;
+		return job->status_code;
 	}
 	/* What is patched is the status and, with it, the resourceVersion. */
 	doc = yyjson_mut_doc_new(sim_alc(s));

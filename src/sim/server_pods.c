@@ -42,7 +42,9 @@ static void link_to_job(struct sim_pod *p)
 /* Somebody's finalizer: it is asked to go, and stays. */
 static void hold_pod(struct sim *s, struct sim_pod *p)
 {
-	s->tally->hits[HIT_HELD]++;
+	bool told = p->now.meta.deleted && p->now.meta.deleted <= s->now && p->stage == STAGE_STOPPING;
+
+	s->tally->hits[p->held == NEVER ? HIT_HELD_FOR_EVER : HIT_HELD]++;
 	p->stage = STAGE_STOPPING;
 	if (!p->now.meta.deleted || p->now.meta.deleted > s->now) {
 		p->now.meta.deleted = server_whole(s->now);
@@ -52,7 +54,8 @@ static void hold_pod(struct sim *s, struct sim_pod *p)
 		sim_move(s, p->timer, p->held);
 	else
 		p->timer = sim_at(s, p->held, EV_POD, p);
-	server_pod_changed(s, p);
+	if (!told)
+		server_pod_changed(s, p);
 }
 
 void server_remove_pod(struct sim *s, struct sim_pod *p)
@@ -158,6 +161,13 @@ struct sim_pod *server_foreign_pod(struct sim *s, struct str name, struct sim_jo
 	return p;
 }
 
+/* As the API server's admission plugin does it, at the quicker pace of these runs. */
+static void default_toleration(int32_t *seconds)
+{
+	if (*seconds < 0)
+		*seconds = SIM_TOLERATION;
+}
+
 int server_create_pod(struct sim *s, struct sim_request *r, struct outcome *o)
 {
 	struct sim_job *job = map_get(&s->jobs_by_uid, r->owner_uid);
@@ -173,12 +183,18 @@ int server_create_pod(struct sim *s, struct sim_request *r, struct outcome *o)
 	p = add_pod(s, &like, job);
 	p->now.n_containers = r->n_containers;
 	memcpy(p->containers, r->pod.containers, r->n_containers * sizeof(struct container));
+	p->main = r->n_containers > 1 && r->pod.containers[0].init;
 	p->in_place = r->in_place;
+	p->sidecar_again = r->sidecar_again;
+	default_toleration(&p->now.tolerations.not_ready);
+	default_toleration(&p->now.tolerations.unreachable);
 	p->late = r->link != s->link;
 	p->by = r->link;
 	p->made = s->now;
 	/* Somebody's webhook has made it so. */
 	p->size = sim_chance(s, 60) ? SIZE_LARGE : SIZE_USUAL;
+	p->index = like.index;
+	p->born = like.generation;
 	if (job)
 		p->role = manifest_role(job->wish.kind, p->now.role);
 	s->tally->pods++;

@@ -20,6 +20,9 @@ static void settle_pod(struct sim *s, const struct sim_job *job, const struct si
 	const struct record_role *rr = r ? record_role_of(r, p->now.role) : NULL;
 	int64_t expected = role && rr ? record_generation(r, role, rr, p->now.index) : 0;
 
+	/* It was asked to go, and can never. */
+	if (p->held == NEVER && p->now.meta.deleted)
+		return;
 	/* Without labels nobody can know of it. */
 	if (spec->problems.errors || !p->labelled || (role && role->aux))
 		return;
@@ -29,6 +32,10 @@ static void settle_pod(struct sim *s, const struct sim_job *job, const struct si
 			           STR_F(job->name));
 		return;
 	}
+	if (!r->outcome && spec->clean != CLEAN_NONE && p->stage == STAGE_BESIDE &&
+	    ranges_has(&rr->completed, p->now.index))
+		sim_broken(s, INV_SIBLING, "pod %.*s of %.*s has completed, and keeps its node for a sidecar",
+		           STR_F(p->now.meta.name), STR_F(job->name));
 	if (r->outcome ? clean_wanted(p, spec->clean, r->outcome)
 	               : p->now.generation < expected && !ranges_has(&rr->completed, p->now.index))
 		sim_broken(s, INV_SIBLING, "pod %.*s of %.*s (generation %lld of %lld) is still there",
@@ -109,7 +116,7 @@ static void settle_orphans(struct sim *s)
 	for (size_t at = 0; map_next(&s->pods, &at, NULL, &value);) {
 		struct sim_pod *p = value;
 
-		if (!p->foreign && (!p->job || !p->job->exists))
+		if (!p->foreign && (!p->job || !p->job->exists) && !(p->held == NEVER && p->now.meta.deleted))
 			sim_broken(s, INV_ORPHAN, "pod %.*s has outlived its owner", STR_F(p->now.meta.name));
 	}
 	for (size_t at = 0; map_next(&s->groups, &at, NULL, &value);) {

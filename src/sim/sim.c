@@ -43,6 +43,8 @@ static const char *const invariant_names[] = {
 	[INV_ORPHAN] = "no-orphans",
 	[INV_ORACLE] = "expected-end",
 	[INV_WORK] = "bounded-work",
+	[INV_TRUTH] = "completions-are-true",
+	[INV_DELETING] = "nothing-while-deleting",
 };
 
 const char *invariant_name(enum invariant i)
@@ -184,6 +186,9 @@ static void dispatch(struct sim *s, struct sim_event *ev)
 		break;
 	case EV_NODE:
 		nodes_timer(s, ev->what);
+		break;
+	case EV_TAINTS:
+		nodes_taints(s, ev->what);
 		break;
 	case EV_GROUP:
 		groups_timer(s, ev->what);

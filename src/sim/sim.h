@@ -9,7 +9,8 @@
  *   load.c     an operator that has much to do, and deadlines meanwhile
  *   sizes.c    objects that are too large to be read
  *   kubelet.c  what becomes of pods; nodes.c what becomes of nodes; users.c what people do
- *   check.c    what must hold at every step; settle.c what must hold when all is quiet; work.c how much is done
+ *   check.c    what must hold at every step; settle.c what must hold when all is quiet; work.c how much is done;
+ *              truth.c what really succeeded
  *   mutant.c   defects that are planted on purpose, to see that the checkers find them
  */
 #ifndef SIM_SIM_H
@@ -31,6 +32,7 @@ enum {
 	SIM_JOBS = 6,   /* that users like to have around */
 	SIM_NAMES = 9,  /* that they give their jobs */
 	SIM_GRACE = 30,
+	SIM_TOLERATION = 60, /* seconds on a node that does not answer, for pods that say nothing of it */
 };
 
 enum event_type {
@@ -43,6 +45,7 @@ enum event_type {
 	EV_START,  /* an operator starts */
 	EV_POD,
 	EV_NODE,
+	EV_TAINTS,
 	EV_GROUP,
 	EV_USERS,
 	EV_FAULTS,

@@ -30,7 +30,7 @@
 	X(QUOTA, "quota (403)")                                                                                        \
 	X(WEBHOOK, "webhook failure (500)")                                                                            \
 	X(INVALID_CHILD, "child refused (422)")                                                                        \
-	X(INVALID_STATUS, "status refused (422)")                                                                      \
+	X(INVALID_STATUS, "status refused (422, 400, 403)")                                                            \
 	X(INVALID_OWN, "kind's own status refused (422)")                                                              \
 	X(DENIED, "child denied for a while (422, 400, 403)")                                                          \
 	X(FOREIGN, "name taken by somebody else")                                                                      \
@@ -39,6 +39,11 @@
 	X(OVERUSE, "pod evicted for its own use")                                                                      \
 	X(IN_PLACE, "container restarted in place")                                                                    \
 	X(HELD, "pod held by a finalizer")                                                                             \
+	X(HELD_FOR_EVER, "pod held by a finalizer for ever")                                                           \
+	X(BESIDE, "sidecar outlives what counts")                                                                      \
+	X(SIDECAR_AGAIN, "sidecar restarted in place")                                                                 \
+	X(TAINTED, "pod deleted by the taint manager")                                                                 \
+	X(TOLERATED, "pod stays on a lost node for ever")                                                              \
 	X(REJECTED, "pod rejected by the kubelet")                                                                     \
 	X(POD_DELETED, "pod deleted by a user")                                                                        \
 	X(UNLABELLED, "labels removed")                                                                                \
@@ -54,6 +59,7 @@
 	X(LATER_VERSION, "ended by a later version")                                                                   \
 	X(ELASTIC_DOWN, "elastic role shrinks")                                                                        \
 	X(ELASTIC_UP, "elastic role grows")                                                                            \
+	X(ELASTIC_AGAIN, "elastic role shrinks and grows again")                                                       \
 	X(RESIZED, "count edited")                                                                                     \
 	X(SUSPENDED, "suspended")                                                                                      \
 	X(RESUMED, "resumed")                                                                                          \

@@ -87,13 +87,35 @@ static void edit(struct sim *s, struct sim_job *job, enum hit hit)
 	server_edit_job(s, job);
 }
 
+/* Members come and go: who left is wanted again, perhaps before its pod is gone. */
+static bool grow_again(struct sim *s)
+{
+	for (struct sim_job *j = s->all_jobs; j; j = j->next) {
+		int32_t count = j->grow_to;
+
+		if (!count)
+			continue;
+		j->grow_to = 0;
+		if (!j->exists || j->deleting || *manifest_count(&j->wish) >= count)
+			continue;
+		*manifest_count(&j->wish) = count;
+		s->tally->hits[HIT_ELASTIC_AGAIN]++;
+		TRACE(s, "user resizes %.*s to %d again", STR_F(j->name), count);
+		edit(s, j, HIT_RESIZED);
+		return true;
+	}
+	return false;
+}
+
 static void resize(struct sim *s, struct sim_job *job)
 {
-	int32_t *count = &job->wish.counts[job->wish.kind == 1 || job->wish.kind == 4 ? 1 : 2], was = *count;
+	int32_t *count = manifest_count(&job->wish), was = *count;
 
 	*count = (int32_t)rng_between(&s->rng, 1, 8);
 	if (job->wish.elastic)
 		s->tally->hits[*count < was ? HIT_ELASTIC_DOWN : HIT_ELASTIC_UP] += *count != was;
+	if (job->wish.elastic && *count < was && rng_one_in(&s->rng, 2))
+		job->grow_to = was;
 	TRACE(s, "user resizes %.*s to %d", STR_F(job->name), *count);
 	edit(s, job, HIT_RESIZED);
 }
@@ -128,8 +150,10 @@ static void meddle(struct sim *s, struct sim_job *job)
 		}
 		break;
 	case 3:
+		if (p->held)
+			break;
 		TRACE(s, "somebody's finalizer holds pod %.*s", STR_F(p->now.meta.name));
-		p->held = s->now + sim_between(s, 5000, 200000);
+		p->held = rng_one_in(&s->rng, 3) ? NEVER : s->now + sim_between(s, 5000, 200000);
 		break;
 	default:
 		kubelet_evict(s, p);
@@ -175,7 +199,7 @@ void users_act(struct sim *s)
 {
 	struct sim_job *job = pick(s);
 
-	if (rng_one_in(&s->rng, 3) && tidy(s)) {
+	if (grow_again(s) || (rng_one_in(&s->rng, 3) && tidy(s))) {
 		/* One thing at a time. */
 	} else if (s->n_jobs < SIM_JOBS || !job) {
 		new_job(s);
@@ -234,21 +258,43 @@ static bool name_shared(const struct sim *s, const struct sim_job *job)
 	return false;
 }
 
+/* A finalizer that never goes holds no end, and nothing but the pod itself. */
+static bool stays_held(struct sim *s, const struct sim_job *job, const struct sim_pod *p)
+{
+	if (p->held != NEVER || p->role == SIM_ROLES || job->deleting || !job->now->record ||
+	    !job->now->record->outcome)
+		return false;
+	/* The names of its pods are free for nobody. */
+	for (const struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (j != job && j->exists && str_eq(j->name, job->name))
+			return false;
+	return true;
+}
+
+static void free_pods(struct sim *s, struct sim_job *job)
+{
+	for (struct sim_pod *p = job->pods; p; p = p->next) {
+		if (!p->held || stays_held(s, job, p))
+			continue;
+		if (p->held > s->now && p->stage == STAGE_STOPPING)
+			sim_move(s, p->timer, s->now);
+		p->held = 0;
+	}
+}
+
 void users_leave(struct sim *s)
 {
 	while (s->n_foreign)
 		stranger_leaves(s);
 	groups_leave(s);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
-		for (struct sim_pod *p = j->pods; p; p = p->next) {
-			if (p->held > s->now && p->stage == STAGE_STOPPING)
-				sim_move(s, p->timer, s->now);
-			p->held = 0;
-		}
+		free_pods(s, j);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		if (j->exists) {
 			j->refuse = j->refused_role.n > 0;
-			j->denied = j->own_refused = 0;
+			j->denied = 0;
+			/* What the kind's own fields say holds nothing up. */
+			j->own_refused = s->now < j->own_refused && rng_one_in(&s->rng, 2) ? NEVER : 0;
 			if (name_shared(s, j))
 				server_delete_job(s, j, false);
 		}

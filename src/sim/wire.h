@@ -16,8 +16,9 @@ struct sim_request {
 	yyjson_val *group;
 	size_t n_containers;
 	struct str owner_uid;
-	bool in_place;     /* its container has a restart policy of its own */
-	const char *fault; /* body that cannot be taken */
+	bool in_place;      /* its container has a restart policy of its own */
+	bool sidecar_again; /* … and so has the one beside it */
+	const char *fault;  /* body that cannot be taken */
 	bool lose_reply, hoarded;
 	msec slow;        /* arrives so much later */
 	int inject;       /* answered with this code instead; 0: carried out */

@@ -32,6 +32,9 @@ struct wish {
 	bool suspend, invalid, init;
 	bool elastic;                /* members come and go: one kind only */
 	bool in_place;               /* the kubelet restarts its containers by a rule of their own */
+	bool sidecar;                /* another container beside the one that counts */
+	bool sidecar_again;          /* … that is started again in place whenever it ends */
+	int32_t tolerate;            /* seconds on a node that does not answer; -1: not said; TOLERATED_FOR_EVER */
 	bool tensorboard, own_board; /* has one; said in the kind's own field */
 	int32_t board_ttl;           /* … -1: not said */
 	const char *annotation;      /* NULL, Preempted, Failed, NodeFail */
