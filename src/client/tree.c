@@ -266,8 +266,9 @@ static void print_head(const struct tree *t, struct arena *a, FILE *to)
 	fprintf(to, "%.*s%s%.*s\n", STR_F(v.state), v.reason.n ? ": " : "", STR_F(v.reason));
 	if (t->record && t->record->restarts)
 		print_last_restart(t, a, to);
-	if (t->record && t->record->tensorboard.n)
-		fprintf(to, "tensorboard: %.*s\n", STR_F(t->record->tensorboard));
+	for (enum companion_id i = 0; t->record && i < COMPANION_COUNT; i++)
+		if (t->record->addresses[i].n)
+			fprintf(to, "%s: %.*s\n", companion_type(i)->name, STR_F(t->record->addresses[i]));
 	for (size_t i = 0; i < t->job->problems.list.n; i++) {
 		const struct problem *p = &t->job->problems.list.v[i];
 

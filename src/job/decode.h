@@ -67,6 +67,9 @@ struct decode_table {
 /* schedulingPolicy, of a struct policy. */
 extern const struct decode_table scheduling_table;
 
+/* What is said of the companion that has the field's name, into a struct policy (companion.c). */
+bool companion_read(const struct decode *d, yyjson_val *val, void *base, const struct spot *s);
+
 /* Reads VAL into BASE, whose first member is `unsigned said`. Null fields are not said. */
 void decode_object(const struct decode *d, const struct decode_table *t, yyjson_val *val, void *base,
                    const struct spot *up);

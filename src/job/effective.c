@@ -30,13 +30,6 @@ static const struct thing {
 	{ SAID_TTL, "ttlSecondsAfterFinished", PART(ttl) },
 	{ SAID_CLEAN, "cleanPods", PART(clean) },
 	{ SAID_SUSPEND, "suspend", PART(suspend) },
-	/* Two of these are compared in board.c. */
-	{ SAID_BOARD_LOG_DIR, NULL, PART(board.log_dir) },
-	{ SAID_BOARD_IMAGE, NULL, PART(board.image) },
-	{ SAID_BOARD_VOLUMES, NULL, PART(board.volumes) },
-	{ SAID_BOARD_MOUNTS, NULL, PART(board.mounts) },
-	{ SAID_BOARD_SERVICE, NULL, PART(board.service) },
-	{ SAID_BOARD_TTL, NULL, PART(board.ttl) },
 };
 
 /* Only these a role takes over from its job. */
@@ -60,7 +53,6 @@ static const struct policy nothing_said = {
 	.active_deadline = -1,
 	.ttl = -1,
 	.clean = CLEAN_RUNNING,
-	.board = { .image = STR_INIT("tensorflow/tensorflow"), .ttl = -1 },
 };
 
 static bool is_job_layer(enum layer l)
@@ -196,14 +188,6 @@ struct str policy_settle_job(struct job *job, const struct policy *user, const s
 	return all.chief_role;
 }
 
-struct board_policy policy_settle_board(const struct policy *user, const struct policy *own,
-                                        const struct policy *by_default)
-{
-	struct layers layers = { { [LAYER_USER_JOB] = user, [LAYER_OWN_JOB] = own, [LAYER_DEFAULT_JOB] = by_default } };
-
-	return resolve(&layers).board;
-}
-
 /* A thing as text, so that two can be compared and shown. */
 static struct str field_text(const struct policy *p, enum policy_level level, unsigned bit, struct arena *a)
 {
@@ -243,13 +227,6 @@ static struct str field_text(const struct policy *p, enum policy_level level, un
 		return p->suspend ? STR("true") : STR("false");
 	case SAID_LIMIT_BY_ROLE:
 	case SAID_OOM_PERMANENT:
-	case SAID_BOARD:
-	case SAID_BOARD_LOG_DIR:
-	case SAID_BOARD_IMAGE:
-	case SAID_BOARD_VOLUMES:
-	case SAID_BOARD_MOUNTS:
-	case SAID_BOARD_SERVICE:
-	case SAID_BOARD_TTL:
 		break;
 	}
 	BUG("policy field %u", bit);

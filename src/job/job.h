@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "job/companion.h"
 #include "job/problems.h"
 #include "object/needs.h"
 #include "object/tolerations.h"
@@ -75,19 +76,6 @@ struct template_container {
 	size_t n_ports;
 };
 
-/* The service of TensorBoard: for people, so the choices are Kubernetes' own. */
-enum service_type { SERVICE_CLUSTER_IP, SERVICE_NODE_PORT, SERVICE_LOAD_BALANCER };
-
-enum { BOARD_PORT = 6006, BOARD_SERVICE_PORT = 80 };
-
-/* TensorBoard: a role that job_read() adds by itself, so that no kind needs to know it. */
-struct board {
-	struct str name;    /* of its pod and its service, where the kind says one; empty: the common one */
-	yyjson_val *labels; /* of both, beside ours: an object of texts, or NULL */
-	enum service_type service;
-	int64_t ttl; /* seconds after the job's end; -1: until the job is deleted */
-};
-
 struct role {
 	struct str name;       /* lower case, a part of names and labels */
 	struct str title;      /* as the user wrote it: WORKER */
@@ -96,7 +84,7 @@ struct role {
 	int32_t count;
 	int32_t min, max; /* -1: not given */
 	bool elastic;     /* members may come and go without a restart */
-	bool aux;         /* does not count (TensorBoard): kept running, outlives the end */
+	bool aux;         /* does not count: kept running, outlives the end */
 	bool service;     /* wants a service for each replica */
 	yyjson_val *template;
 	enum container_match match;
@@ -108,9 +96,9 @@ struct role {
 	size_t n_containers;
 	struct restart restart;
 	enum role_end complete, fail;
-	const struct board *board;      /* it is TensorBoard; NULL: it is not */
-	struct needs needs;             /* of one pod, as it is made; only where there are gangs */
-	struct tolerations tolerations; /* that the template asks for */
+	const struct companion *companion; /* job_read() added it; NULL: it is the kind's own */
+	struct needs needs;                /* of one pod, as it is made; only where there are gangs */
+	struct tolerations tolerations;    /* that the template asks for */
 };
 
 /* An ending that somebody outside asked for by annotation. */
@@ -170,7 +158,6 @@ const char *scope_name(enum scope s);
 const char *role_end_name(enum role_end e);
 const char *job_end_name(enum job_end e); /* not for CHIEF */
 const char *clean_name(enum clean c);
-const char *service_type_name(enum service_type t);
 
 struct job_identity {
 	struct str kind, ns, name, uid;
@@ -189,7 +176,7 @@ struct job_identity {
  *               "chief": {…},                          default of one replica of it, if that is the chief
  *               "fields": {…}}],
  *    "own": {…}, "default": {…}, "fields": {…},        policy of the job
- *    "tensorboard": {"name", "labels"}}                what its children are called, if there is one
+ *    "tensorboard": {"name", "labels"}}                what a companion's children are called, if it is there
  *
  * name, count and template must be there. "fields" is optional and says what the kind calls things
  * below "path" (for the job: below "spec"), so that messages name the user's field:

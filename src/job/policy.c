@@ -66,42 +66,6 @@ static bool read_job_complete(const struct decode *d, yyjson_val *val, void *bas
 	return true;
 }
 
-/* A list of objects, kept as it is. */
-static bool read_objects(const struct decode *d, yyjson_val *val, yyjson_val **ret, const struct spot *s)
-{
-	struct str path = spot_path(d, s);
-	yyjson_arr_iter iter;
-	yyjson_val *one;
-
-	/* Lua cannot tell an empty list from an empty object. */
-	if (d->by_kind && yyjson_is_obj(val) && yyjson_obj_size(val) == 0)
-		return false;
-	if (!yyjson_is_arr(val)) {
-		problem_error(d->p, path, "must be a list, found %s", json_type_name(val));
-		return false;
-	}
-	yyjson_arr_iter_init(val, &iter);
-	while ((one = yyjson_arr_iter_next(&iter))) {
-		if (yyjson_is_obj(one))
-			continue;
-		problem_error(d->p, arena_printf(d->p->arena, "%.*s[%zu]", STR_F(path), iter.idx - 1),
-		              "must be an object, found %s", json_type_name(one));
-		return false;
-	}
-	*ret = val;
-	return true;
-}
-
-static bool read_volumes(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
-{
-	return read_objects(d, val, &((struct policy *)base)->board.volumes, s);
-}
-
-static bool read_mounts(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
-{
-	return read_objects(d, val, &((struct policy *)base)->board.mounts, s);
-}
-
 #define AT(member) .offset = offsetof(struct policy, member)
 #define TIME_FROM(least) .type = FIELD_INT64, .min = (least), .max = SECONDS_MAX
 
@@ -130,16 +94,6 @@ static const struct field role_fields[] = {
 	{ "fail", FIELD_ENUM, AT(role_fail), .said = SAID_FAIL, .names = &role_end_names },
 };
 
-static const struct field board_fields[] = {
-	{ "logDir", FIELD_STR, AT(board.log_dir), .said = SAID_BOARD_LOG_DIR },
-	{ "image", FIELD_STR, AT(board.image), .said = SAID_BOARD_IMAGE },
-	{ "volumes", FIELD_READ, .said = SAID_BOARD_VOLUMES, .read = read_volumes },
-	{ "volumeMounts", FIELD_READ, .said = SAID_BOARD_MOUNTS, .read = read_mounts },
-	{ "serviceType", FIELD_ENUM, AT(board.service), .said = SAID_BOARD_SERVICE, .names = &service_type_names },
-	{ "ttlSecondsAfterFinished", TIME_FROM(0), AT(board.ttl), .said = SAID_BOARD_TTL },
-};
-static const struct decode_table board_table = TABLE_OF(board_fields);
-
 static const struct field job_fields[] = {
 	{ "restart", FIELD_TABLE, .table = &restart_table },
 	{ "complete", FIELD_READ, .said = SAID_COMPLETE, .read = read_job_complete },
@@ -151,7 +105,7 @@ static const struct field job_fields[] = {
 	{ "suspend", FIELD_BOOL, AT(suspend), .said = SAID_SUSPEND },
 	{ "doNotDisrupt", FIELD_BOOL, USERS, AT(do_not_disrupt) },
 	{ "schedulingPolicy", FIELD_TABLE, USERS, .table = &scheduling_table },
-	{ "tensorboard", FIELD_TABLE, .said = SAID_BOARD, .table = &board_table },
+	{ "tensorboard", FIELD_READ, .read = companion_read },
 	{ "roles", FIELD_VAL, USERS, AT(roles) },
 };
 

@@ -32,15 +32,8 @@ enum policy_field {
 	SAID_CLEAN = 1 << 11,
 	SAID_SUSPEND = 1 << 12,
 	SAID_OOM_PERMANENT = 1 << 13, /* kinds only */
-	SAID_BOARD = 1 << 14,         /* there is one, whatever it says */
-	SAID_BOARD_LOG_DIR = 1 << 15,
-	SAID_BOARD_IMAGE = 1 << 16,
-	SAID_BOARD_VOLUMES = 1 << 17,
-	SAID_BOARD_MOUNTS = 1 << 18,
-	SAID_BOARD_SERVICE = 1 << 19,
-	SAID_BOARD_TTL = 1 << 20,
-	SAID_WINDOW = 1 << 21,
-	SAID_LIMIT_BY_ROLE = 1 << 22, /* kinds only */
+	SAID_WINDOW = 1 << 14,
+	SAID_LIMIT_BY_ROLE = 1 << 15, /* kinds only */
 };
 
 /* Where a document stands, and what the kind calls its fields there ({"restart.policy":
@@ -53,11 +46,15 @@ struct place {
 /* The path of KEY ("restart.policy") in the document at AT; of the document itself if KEY is empty. */
 struct str place_path(struct place at, struct str key, struct arena *a);
 
-struct board_policy {
-	struct str log_dir, image;
+/* What one document says of a companion. */
+struct companion_policy {
+	unsigned said; /* first: the decoder sets it */
+	bool wanted;   /* it is named, whatever is said of it */
+	struct str image;
 	yyjson_val *volumes, *mounts; /* lists of objects */
 	enum service_type service;
 	int64_t ttl;
+	struct str log_dir; /* TensorBoard's */
 };
 
 /* What one document says on one level (the job, or one role). */
@@ -75,7 +72,7 @@ struct policy {
 	bool suspend;
 	bool do_not_disrupt;
 	struct scheduling scheduling;
-	struct board_policy board;
+	struct companion_policy companions[COMPANION_COUNT];
 };
 
 enum policy_level { POLICY_JOB, POLICY_ROLE };
@@ -112,9 +109,6 @@ void policy_settle_role(struct role *role, const struct layers *layers, struct p
    such. Empty unless job->complete is JOB_END_CHIEF; *RET_AT is the document that said it. */
 struct str policy_settle_job(struct job *job, const struct policy *user, const struct policy *own,
                              const struct policy *by_default, struct place *ret_at);
-/* The effective TensorBoard of the job, whether there is one or not. */
-struct board_policy policy_settle_board(const struct policy *user, const struct policy *own,
-                                        const struct policy *by_default);
 /* Reports what USER and OWN, two documents of one level, say against each other. */
 void policy_conflicts(const struct policy *user, const struct policy *own, enum policy_level level, struct problems *p);
 

@@ -51,6 +51,17 @@
 	"{\"type\":\"array\",\"description\":\"" what "\",\"items\":"                                                 \
 	"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}"
 
+/* OWN: the fields that only this companion has. */
+#define COMPANION(what, own, image)                                                                                   \
+	"{\"type\":\"object\",\"description\":\"" what "\",\"properties\":{" own                                      \
+	"\"image\":{\"type\":\"string\",\"description\":\"" image "\"},"                                              \
+	"\"volumes\":" LIST("Of the pod.") ","                                                                        \
+	"\"volumeMounts\":" LIST("Of its container.") ","                                                             \
+	"\"serviceType\":{\"type\":\"string\",\"enum\":[\"ClusterIP\",\"NodePort\",\"LoadBalancer\"],"                \
+	"\"description\":\"Default: ClusterIP.\"},"                                                                   \
+	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","                                                            \
+	"\"description\":\"Seconds after the end of the job until it is deleted; default: with the job.\"}}}"
+
 const char policy_schema[] =
 	"{\"type\":\"object\",\"description\":\"Policies that hold for every kind of job.\",\"properties\":{"
 	"\"restart\":" RESTART ","
@@ -68,16 +79,9 @@ const char policy_schema[] =
 	"\"doNotDisrupt\":{\"type\":\"boolean\","
 	"\"description\":\"Ask node autoscalers to leave the nodes of its pods alone.\"},"
 	"\"schedulingPolicy\":" SCHEDULING ","
-	"\"tensorboard\":{\"type\":\"object\","
-	"\"description\":\"A TensorBoard beside the job: a pod that does not count, with a service.\",\"properties\":{"
-	"\"logDir\":{\"type\":\"string\",\"description\":\"Where the training writes its events.\"},"
-	"\"image\":{\"type\":\"string\",\"description\":\"Whose command tensorboard is run.\"},"
-	"\"volumes\":" LIST("Of the pod.") ","
-	"\"volumeMounts\":" LIST("Of its container.") ","
-	"\"serviceType\":{\"type\":\"string\",\"enum\":[\"ClusterIP\",\"NodePort\",\"LoadBalancer\"],"
-	"\"description\":\"Default: ClusterIP.\"},"
-	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","
-	"\"description\":\"Seconds after the end of the job until it is deleted; default: with the job.\"}}},"
+	"\"tensorboard\":" COMPANION("A TensorBoard beside the job: a pod that does not count, with a service.",
+	"\"logDir\":{\"type\":\"string\",\"description\":\"Where the training writes its events.\"},",
+	"Whose command tensorboard is run.") ","
 	"\"roles\":{\"type\":\"object\",\"description\":\"For one role, by its name.\",\"additionalProperties\":{"
 	"\"type\":\"object\",\"properties\":{"
 	"\"restart\":" RESTART ","

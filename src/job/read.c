@@ -5,14 +5,16 @@
 /* The document as a whole. */
 struct job_doc {
 	unsigned said;
-	yyjson_val *roles, *own, *by_default, *fields, *board;
+	yyjson_val *roles, *own, *by_default, *fields, *companions[COMPANION_COUNT];
 };
 
 #define AT(member) .offset = offsetof(struct job_doc, member)
 static const struct field job_fields[] = {
-	{ "roles", FIELD_VAL, AT(roles) },        { "own", FIELD_VAL, AT(own) },
-	{ "default", FIELD_VAL, AT(by_default) }, { "fields", FIELD_VAL, AT(fields) },
-	{ "tensorboard", FIELD_VAL, AT(board) },
+	{ "roles", FIELD_VAL, AT(roles) },
+	{ "own", FIELD_VAL, AT(own) },
+	{ "default", FIELD_VAL, AT(by_default) },
+	{ "fields", FIELD_VAL, AT(fields) },
+	{ "tensorboard", FIELD_VAL, AT(companions[COMPANION_TENSORBOARD]) },
 };
 #undef AT
 static const struct decode_table job_table = TABLE_OF(job_fields);
@@ -66,8 +68,8 @@ static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 
 static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct problems *p)
 {
-	size_t n = MIN(yyjson_arr_size(list), (size_t)JOB_MAX_ROLES);
-	struct role_doc *docs = arena_array(p->arena, struct role_doc, n + 1);
+	size_t n = MIN(yyjson_arr_size(list), (size_t)JOB_MAX_ROLES), room = n + COMPANION_COUNT;
+	struct role_doc *docs = arena_array(p->arena, struct role_doc, room);
 
 	/* Lua's empty table may come as an empty object: no roles. */
 	if (list && !yyjson_is_arr(list) && !(yyjson_is_obj(list) && yyjson_obj_size(list) == 0))
@@ -75,7 +77,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 	if (yyjson_arr_size(list) > n)
 		problem_error(p, STR("spec"), "has %zu roles; at most %d are possible", yyjson_arr_size(list),
 		              JOB_MAX_ROLES);
-	job->roles = arena_array(p->arena, struct role, n + 1);
+	job->roles = arena_array(p->arena, struct role, room);
 	job->n_roles = n;
 	for (size_t i = 0; i < n; i++) {
 		docs[i] = read_role(yyjson_arr_get(list, i), i, p);
@@ -134,12 +136,12 @@ struct role_policies {
 	struct policy own, by_default, chief;
 };
 
-/* TensorBoard is kept running whatever happens; only the pace is the user's. */
+/* A companion is kept running whatever happens; only the pace is the user's. */
 static void settle_role(struct role *role, const struct layers *layers, struct problems *p)
 {
 	struct restart pace;
 
-	if (!role->board) {
+	if (!role->companion) {
 		policy_settle_role(role, layers, p);
 		return;
 	}
@@ -165,7 +167,7 @@ static void read_policies(struct job *job, const struct job_doc *doc, struct rol
 	policy_read(&own, doc->own, spec, POLICY_JOB, POLICY_KIND, p);
 	policy_read(&by_default, doc->by_default, spec, POLICY_JOB, POLICY_KIND, p);
 	policy_conflicts(&user, &own, POLICY_JOB, p);
-	board_add(job, docs, doc->board, &user, &own, &by_default, p);
+	companions_add(job, docs, doc->companions, &user, &own, &by_default, p);
 	roles = arena_array(p->arena, struct role_policies, job->n_roles);
 	layers = arena_array(p->arena, struct layers, job->n_roles);
 	user_roles = read_user_roles(job, &user, p);

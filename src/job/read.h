@@ -22,10 +22,10 @@ struct role_doc {
 /* Reads containers and ports of the role's template into the role. */
 void template_read(struct role_doc *doc, struct problems *p);
 
-/* board.c: adds the role of TensorBoard behind the others, if USER or OWN speak of one. SAYS is what the kind calls its
-   children ({name, labels}, or NULL). DOCS and the job's roles have room for it. */
-void board_add(struct job *job, struct role_doc *docs, yyjson_val *says, const struct policy *user,
-               const struct policy *own, const struct policy *by_default, struct problems *p);
+/* companion.c: adds the roles of the companions that USER or OWN speak of behind the others. SAYS is what the kind
+   calls the children of each ({name, labels}, or NULL). DOCS and the job's roles have room for all. */
+void companions_add(struct job *job, struct role_doc *docs, yyjson_val *const *says, const struct policy *user,
+                    const struct policy *own, const struct policy *by_default, struct problems *p);
 
 /* What can only be judged when all is read: names, sizes, the chief. DOCS has one entry for each of
    the job's roles. */

@@ -206,8 +206,11 @@ static bool observed(const struct record *a, const struct record *b)
 	if (a->observed_generation != b->observed_generation || a->phase != b->phase || !str_eq(a->reason, b->reason) ||
 	    a->start != b->start || a->running != b->running || a->end != b->end ||
 	    a->creating_since != b->creating_since || a->drain != b->drain || a->restarting != b->restarting ||
-	    !str_eq(a->tensorboard, b->tensorboard) || a->last.at != b->last.at || a->n_history != b->n_history)
+	    a->last.at != b->last.at || a->n_history != b->n_history)
 		return true;
+	for (size_t i = 0; i < COMPANION_COUNT; i++)
+		if (!str_eq(a->addresses[i], b->addresses[i]))
+			return true;
 	for (size_t i = 0; i < a->n_history; i++)
 		if (a->history[i].phase != b->history[i].phase || a->history[i].entered != b->history[i].entered ||
 		    a->history[i].left != b->history[i].left)

@@ -161,7 +161,7 @@ struct record {
 	bool suspended;
 	int32_t restarts; /* how often something was started again; edits and suspensions are none */
 	struct last_restart last;
-	struct str tensorboard;                 /* where people find it; empty: it does not answer */
+	struct str addresses[COMPANION_COUNT];  /* where people find the companions; empty: it does not answer */
 	struct phase_span history[PHASE_COUNT]; /* one for each phase, in the order of entering */
 	size_t n_history;
 	struct condition_state conditions[CONDITION_COUNT];

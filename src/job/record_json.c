@@ -212,7 +212,8 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 	put_flag(doc, obj, "restarting", r->restarting);
 	put_flag(doc, obj, "suspended", r->suspended);
 	put_value(doc, obj, "lastRestart", write_last(doc, &r->last));
-	put_string(doc, obj, "tensorboard", r->tensorboard);
+	for (enum companion_id i = 0; i < COMPANION_COUNT; i++)
+		put_string(doc, obj, companion_type(i)->name, r->addresses[i]);
 	put_value(doc, obj, "history", write_history(doc, r));
 	put_value(doc, obj, "conditions", write_conditions(doc, r));
 	roles = put_value(doc, obj, "roles", yyjson_mut_obj(doc));
@@ -455,7 +456,8 @@ static void read_fields(struct record_reader *in, yyjson_val *val, struct record
 	r->restarting = yyjson_is_true(json_get(val, "restarting"));
 	r->suspended = yyjson_is_true(json_get(val, "suspended"));
 	read_last(in, json_get(val, "lastRestart"), &r->last);
-	r->tensorboard = get_text(in, val, "tensorboard");
+	for (enum companion_id i = 0; i < COMPANION_COUNT; i++)
+		r->addresses[i] = get_text(in, val, companion_type(i)->name);
 	read_history(in, json_get(val, "history"), r);
 	read_conditions(in, json_get(val, "conditions"), r);
 	read_roles(in, json_get(val, "roles"), r);

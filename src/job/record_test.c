@@ -30,7 +30,7 @@ static struct record *full(struct arena *a)
 		.suspended = true,
 		.restarts = 7,
 		.last = { t + 5000, CAUSE_OOM_KILLED, STR("worker"), 1, 137, SCOPE_ROLE, STR("Evicted") },
-		.tensorboard = STR("http://job-tensorboard-1abc.ns.svc:80"),
+		.addresses[COMPANION_TENSORBOARD] = STR("http://job-tensorboard-1abc.ns.svc:80"),
 		.history = { { PHASE_PENDING, t, t + 1000 }, { PHASE_TERMINATING, t + 1000, 0 } },
 		.n_history = 2,
 		.conditions = { [CONDITION_RUNNING] = { true, false, t + 6000 },
@@ -156,7 +156,7 @@ static void changes(void **state)
 	CHANGED(CHANGE_OBSERVED, c->creating_since++);
 	CHANGED(CHANGE_OBSERVED, c->restarting = false);
 	CHANGED(CHANGE_OBSERVED, c->last.at++);
-	CHANGED(CHANGE_OBSERVED, c->tensorboard = STR_NONE);
+	CHANGED(CHANGE_OBSERVED, c->addresses[COMPANION_TENSORBOARD] = STR_NONE);
 	CHANGED(CHANGE_OBSERVED, c->n_history--);
 	CHANGED(CHANGE_OBSERVED, c->history[0].phase = PHASE_RUNNING);
 	CHANGED(CHANGE_OBSERVED, c->history[0].entered++);

@@ -68,7 +68,7 @@ static bool good_job_name(struct str name)
 static void check_role_name(const struct job *job, size_t i, const struct role_doc *doc, struct problems *p)
 {
 	const struct role *role = &job->roles[i];
-	struct str path = role->board ? role->path : place_path(doc->at, STR("name"), p->arena);
+	struct str path = role->companion ? role->path : place_path(doc->at, STR("name"), p->arena);
 	struct str shown = text_shown(role->title, p->arena);
 
 	if (!role->name.n) {

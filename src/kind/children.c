@@ -1,17 +1,17 @@
 /* Names of the children, and what can be wrong with them, told before anything is made. */
-#include "kind/board.h"
+#include "kind/companion.h"
 #include "kind/path.h"
 #include "kind/size.h"
 
 /* Linux takes at most this for one "NAME=value" with its zero. */
 enum { VARIABLE_MAX = 128 << 10, LABEL_MAX = 63, NAME_MAX_TEXT = 1024 };
 
-static void board_names(struct kind_job *kj, const struct board *b, struct kind_names *ret)
+static void companion_names(struct kind_job *kj, const struct companion *c, struct kind_names *ret)
 {
 	struct arena a = ARENA_INIT;
 
 	buf_clear(&kj->pod_name);
-	buf_put(&kj->pod_name, board_name(kj, b, &a));
+	buf_put(&kj->pod_name, kind_companion_name(kj, c, &a));
 	arena_release(&a);
 	*ret = (struct kind_names){ buf_str(&kj->pod_name), buf_str(&kj->pod_name) };
 }
@@ -22,8 +22,8 @@ bool kind_names(struct kind_job *kj, size_t role, int32_t index, struct kind_nam
 	bool service, ok;
 
 	ASSERT(role < kj->job->n_roles);
-	if (kj->job->roles[role].board) {
-		board_names(kj, kj->job->roles[role].board, ret);
+	if (kj->job->roles[role].companion) {
+		companion_names(kj, kj->job->roles[role].companion, ret);
 		return true;
 	}
 	service = kj->job->roles[role].service;

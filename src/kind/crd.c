@@ -27,8 +27,7 @@ static const char status_schema[] =
 	"\"lastTransitionTime\":{\"type\":\"string\"}}}},"
 	"\"dlOperator\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"properties\":{"
 	"\"version\":{\"type\":\"integer\"},\"phase\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
-	"\"pods\":{\"type\":\"string\"},\"restarts\":{\"type\":\"integer\"},"
-	"\"tensorboard\":{\"type\":\"string\"}}}}}";
+	"\"pods\":{\"type\":\"string\"},\"restarts\":{\"type\":\"integer\"}}}}}";
 
 static const char columns_before[] =
 	"[{\"name\":\"State\",\"type\":\"string\",\"jsonPath\":\".status.dlOperator.phase\"},"
@@ -201,6 +200,17 @@ static yyjson_mut_val *make_columns(const struct kind_file *f, yyjson_mut_doc *d
 	return list;
 }
 
+/* The companions' addresses among what people may look for. */
+static yyjson_mut_val *status_member(yyjson_mut_doc *doc)
+{
+	yyjson_mut_val *ret = literal(status_schema, doc), *record = yyjson_mut_obj_get(ret, "properties");
+
+	record = yyjson_mut_obj_get(yyjson_mut_obj_get(record, "dlOperator"), "properties");
+	for (enum companion_id i = 0; i < COMPANION_COUNT; i++)
+		put_str(doc, put_obj(doc, record, companion_type(i)->name), "type", STR("string"));
+	return ret;
+}
+
 static yyjson_mut_val *make_schema(const struct kind_file *f, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *root = yyjson_mut_obj(doc), *properties, *required = yyjson_mut_arr(doc),
@@ -213,7 +223,7 @@ static yyjson_mut_val *make_schema(const struct kind_file *f, yyjson_mut_doc *do
 	if (!f->kind.spec_is_array)
 		put_member(doc, yyjson_mut_obj_get(spec, "properties"), "policy", literal(policy_schema, doc));
 	put_member(doc, properties, "spec", spec);
-	put_member(doc, properties, "status", literal(status_schema, doc));
+	put_member(doc, properties, "status", status_member(doc));
 	return root;
 }
 

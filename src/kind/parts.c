@@ -265,7 +265,7 @@ static void cut_meta(struct cutter *c, yyjson_val *meta)
 {
 	yyjson_val *annotations = json_get(meta, "annotations"), *finalizers = json_get(meta, "finalizers");
 	bool first = false, gang = in_gang(c, GANG_VOLCANO);
-	/* TensorBoard holds no node for itself. */
+	/* What does not count holds no node for itself. */
 	bool protect = c->kj->job->do_not_disrupt && !c->kj->job->roles[c->role].aux;
 
 	if (gang || protect)

@@ -419,8 +419,8 @@ void kind_push_job(struct kind_job *kj)
 	value_mark_list(sb);
 	lua_newtable(L);
 	for (size_t i = 0; i < kj->job->n_roles; i++) {
-		/* It is the last one, and none of the kind's. */
-		if (kj->job->roles[i].board)
+		/* They are the last ones, and none of the kind's. */
+		if (kj->job->roles[i].companion)
 			continue;
 		push_role(sb, &kj->job->roles[i]);
 		lua_pushvalue(L, -1);

@@ -1,5 +1,5 @@
 /* What a kind's functions say of pods and services, taken out of their tables. */
-#include "kind/board.h"
+#include "kind/companion.h"
 #include "kind/table.h"
 
 #include <stdarg.h>
@@ -185,8 +185,8 @@ bool pod_say_begin(struct pod_say *s, struct kind_job *kj, size_t role, int32_t 
 	ASSERT(lua_gettop(L) == 0);
 	*s = (struct pod_say){ 0 };
 	arena_reset(&kj->scratch);
-	if (kj->job->roles[role].board) {
-		board_labels(kj, kj->job->roles[role].board, &s->labels);
+	if (kj->job->roles[role].companion) {
+		kind_companion_labels(kj, kj->job->roles[role].companion, &s->labels);
 		return true;
 	}
 	if (!kind_once(kj, e))
@@ -250,7 +250,7 @@ bool kind_container_env(struct kind_job *kj, size_t role, const struct template_
 	bool ok = true;
 
 	*ret = (struct pairs){ 0 };
-	if (kj->file->fns[FN_CONTAINER] == LUA_NOREF || kj->job->roles[role].board)
+	if (kj->file->fns[FN_CONTAINER] == LUA_NOREF || kj->job->roles[role].companion)
 		return true;
 	arena_reset(&kj->scratch);
 	nargs = kind_push_call(kj, FN_CONTAINER, role, 0);

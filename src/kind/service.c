@@ -1,5 +1,5 @@
 /* The service of one replica: its name in the cluster. Headless, and there before the pod is ready. */
-#include "kind/board.h"
+#include "kind/companion.h"
 #include "kind/table.h"
 
 enum { SERVICE_PORTS_MAX = 100 };
@@ -77,14 +77,14 @@ static bool read_service(struct service_say *s, struct kind_job *kj, struct err 
 	return ok;
 }
 
-/* An address of its own, so that port 80 leads to 6006. */
-static void say_board(struct service_say *s, struct kind_job *kj, const struct role *role)
+/* An address of its own, so that port 80 leads to where it listens. */
+static void say_companion(struct service_say *s, struct kind_job *kj, const struct role *role)
 {
-	board_labels(kj, role->board, &s->labels);
-	s->type = str_c(service_type_name(role->board->service));
+	kind_companion_labels(kj, role->companion, &s->labels);
+	s->type = str_c(service_type_name(role->companion->service));
 	s->own_ports = s->ready_only = true;
-	*vec_push(&kj->scratch, &s->ports) =
-		(struct service_port){ role->ports[0].name, role->ports[0].number, BOARD_PORT };
+	*vec_push(&kj->scratch, &s->ports) = (struct service_port){ role->ports[0].name, role->ports[0].number,
+		                                                    companion_type(role->companion->id)->port };
 }
 
 /* For a kind without a service(), the labels are ours alone. */
@@ -94,8 +94,8 @@ static bool ask_kind(struct service_say *s, struct kind_job *kj, size_t role, in
 
 	ASSERT(lua_gettop(L) == 0);
 	arena_reset(&kj->scratch);
-	if (kj->job->roles[role].board) {
-		say_board(s, kj, &kj->job->roles[role]);
+	if (kj->job->roles[role].companion) {
+		say_companion(s, kj, &kj->job->roles[role]);
 		return true;
 	}
 	if (kj->file->fns[FN_SERVICE] == LUA_NOREF)

@@ -78,13 +78,13 @@ static void push_roles(struct sandbox *sb, const struct job *job, const struct r
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct record_role *rr = record_role_of(r, job->roles[i].name);
 
-		if (job->roles[i].board)
+		if (job->roles[i].companion)
 			continue;
 		push_role(sb, job, rr ? rr : &(struct record_role){ .name = job->roles[i].name });
 		lua_rawseti(sb->L, -2, ++n);
 	}
 	for (size_t i = 0; i < r->n_roles; i++) {
-		/* One without any replica, such as TensorBoard's, has nothing to show. */
+		/* One without any replica, such as a companion's, has nothing to show. */
 		if (job_role(job, r->roles[i].name) || r->roles[i].count == 0)
 			continue;
 		push_role(sb, job, &r->roles[i]);

@@ -15,8 +15,7 @@
 /* The policy of a kind whose spec is an array. */
 #define ANNOTATION_POLICY LABEL_DOMAIN "policy"
 
-/* On the pod of a TensorBoard: its logDir. Whoever runs it on one machine says where people reach it. */
-#define ANNOTATION_BOARD LABEL_DOMAIN "tensorboard"
+/* On the pod of a companion: whoever runs it on one machine says where people reach it. */
 #define ANNOTATION_ADDRESS LABEL_DOMAIN "address"
 
 #endif

@@ -65,7 +65,7 @@ static bool is_wanted(struct world *w, const struct role *role)
 	const struct record *next = w->next;
 
 	if (next->outcome != PHASE_NONE)
-		return role->aux && !board_is_over(w, role);
+		return role->aux && !companion_is_over(w, role);
 	if (next->suspended)
 		return role->aux && next->level.generation > 0;
 	return true;

@@ -53,13 +53,13 @@ static void doom_over(struct world *w)
 	for (size_t i = 0; i < w->in->n_pods; i++) {
 		const struct role *role = job_role(w->job, w->in->pods[i]->role);
 
-		if (!w->in->pods[i]->gone && role && board_is_over(w, role))
+		if (!w->in->pods[i]->gone && role && companion_is_over(w, role))
 			*vec_push(w->a, &w->doomed) = w->in->pods[i];
 	}
 	for (size_t i = 0; i < w->in->n_services; i++) {
 		const struct role *role = job_role(w->job, w->in->services[i]->role);
 
-		if (role && board_is_over(w, role))
+		if (role && companion_is_over(w, role))
 			*vec_push(w->a, &w->doomed_services) = w->in->services[i];
 	}
 }

@@ -37,7 +37,7 @@ static void plan_ended(struct world *w)
 	/* Nothing is made for a job that is being deleted: its children are being collected. */
 	if (valid && !w->raised && !w->job->deleting)
 		children_create(w);
-	board_address(w);
+	companion_addresses(w);
 	phase_update(w);
 	w->next->reason = reason_line(w);
 }
@@ -75,7 +75,7 @@ static void plan_alive(struct world *w)
 			gang_keep(w);
 		children_create(w);
 	}
-	board_address(w);
+	companion_addresses(w);
 	phase_update(w);
 	w->next->reason = reason_line(w);
 }

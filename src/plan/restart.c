@@ -294,7 +294,7 @@ void restart_aux(struct world *w)
 	for (size_t r = 0; r < w->job->n_roles; r++) {
 		struct role_view *v = &w->roles[r];
 
-		if (board_is_over(w, v->role))
+		if (companion_is_over(w, v->role))
 			continue;
 		for (int32_t i = 0; i < v->role->count && v->role->aux; i++) {
 			struct replica *rep = &v->replicas[i];

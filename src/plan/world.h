@@ -150,11 +150,11 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
 /* The same for replicas that do not count: they are always started again. */
 void restart_aux(struct world *w);
 
-/* board.c */
-/* Has TensorBoard outlived the job for as long as it should? Wakes when it will have. */
-bool board_is_over(struct world *w, const struct role *role);
+/* companion.c */
+/* Is it a companion that has outlived the job for as long as it should? Wakes when it will have. */
+bool companion_is_over(struct world *w, const struct role *role);
 /* Where people find it, once it answers. */
-void board_address(struct world *w);
+void companion_addresses(struct world *w);
 
 /* ending.c: endings by completion and failure. True if the job has ended; sets next's outcome. */
 bool ending_check(struct world *w);

@@ -66,10 +66,10 @@ struct run {
 	struct map notes; /* of pods, that were told */
 
 	struct logline_printer logs;
-	bool live;      /* a line at the end of the terminal shows the state */
-	bool drawn;     /* … and stands there now */
-	uint64_t said;  /* hash of the last line about the state */
-	uint64_t board; /* … and of the address of TensorBoard that was told last; 0: none */
+	bool live;                           /* a line at the end of the terminal shows the state */
+	bool drawn;                          /* … and stands there now */
+	uint64_t said;                       /* hash of the last line about the state */
+	uint64_t addresses[COMPANION_COUNT]; /* … and of those of the companions that were told last; 0: none */
 	msec began, ended;
 	enum run_end end;
 	int stops;          /* how often we were told to stop */

@@ -123,21 +123,23 @@ static void show_state(struct run *r)
 	buf_release(&b);
 }
 
-/* Where TensorBoard is, each time that it is somewhere else. */
-static void tell_board(struct run *r)
+/* Where the companions are, each time that one is somewhere else. */
+static void tell_addresses(struct run *r)
 {
-	struct str address = r->record ? r->record->tensorboard : STR_NONE;
+	for (enum companion_id i = 0; i < COMPANION_COUNT; i++) {
+		struct str address = r->record ? r->record->addresses[i] : STR_NONE;
 
-	if (!address.n || r->options->quiet || str_hash(address) == r->board)
-		return;
-	r->board = str_hash(address);
-	run_say(r, "tensorboard: %.*s", STR_F(address));
+		if (!address.n || r->options->quiet || str_hash(address) == r->addresses[i])
+			continue;
+		r->addresses[i] = str_hash(address);
+		run_say(r, "%s: %.*s", companion_type(i)->name, STR_F(address));
+	}
 }
 
 void run_show(struct run *r)
 {
 	if (r->told)
-		tell_board(r);
+		tell_addresses(r);
 	if (r->live)
 		draw(r);
 	else if (r->told && !r->options->quiet)

@@ -91,14 +91,13 @@ static void on_job(void *cookie, const struct store_event *ev)
 	yyjson_doc_free(doc);
 }
 
-/* A TensorBoard that waits says what for: once, and the job goes on without it. */
-static void note_board(struct run *r, yyjson_val *pod)
+/* A companion that waits says what for: once, and the job goes on without it. */
+static void note_companion(struct run *r, yyjson_val *pod)
 {
 	yyjson_val *status = yyjson_arr_get(json_at(pod, "status", "containerStatuses", NULL), 0);
 	struct str message = json_str(json_at(status, "state", "waiting", "message", NULL));
 
-	if (!message.n || r->options->quiet || map_get(&r->notes, message) ||
-	    !json_at(pod, "metadata", "annotations", ANNOTATION_BOARD, NULL))
+	if (!message.n || r->options->quiet || map_get(&r->notes, message) || !companion_of_pod(pod))
 		return;
 	message = arena_str(&r->cli->arena, message);
 	map_put(&r->notes, message, r);
@@ -118,7 +117,7 @@ static void on_pod(void *cookie, const struct store_event *ev)
 		run_pod_running(r, p);
 	if (p && ev->change == STORE_DELETED)
 		run_pod_free(r, p);
-	note_board(r, root);
+	note_companion(r, root);
 	yyjson_doc_free(doc);
 	loop_timer_set(r->timer, 0);
 }

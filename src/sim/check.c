@@ -147,8 +147,8 @@ void check_create(struct sim *s, const struct sim_request *r)
 	if (v->record && v->record->outcome && !role->aux)
 		sim_broken(s, INV_CLEANED, "%.*s is made though %.*s has ended: %s", STR_F(r->r.name), STR_F(job->name),
 		           phase_name(v->record->outcome));
-	if (v->record && v->record->outcome && role->board && role->board->ttl >= 0 && v->record->end &&
-	    s->now > v->record->end + SECONDS(role->board->ttl) + list_lasts)
+	if (v->record && v->record->outcome && role->companion && role->companion->ttl >= 0 && v->record->end &&
+	    s->now > v->record->end + SECONDS(role->companion->ttl) + list_lasts)
 		sim_broken(s, INV_CLEANED, "%.*s is made though its time is over", STR_F(r->r.name));
 	if (pod) {
 		check_pod(s, r, job, v, role);

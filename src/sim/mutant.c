@@ -235,8 +235,8 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 			s->mutant_create = *r;
 		break;
 	case MUTANT_UNDEAD:
-		/* TensorBoard may be made then. */
-		if (pod && r->r.verb == VERB_CREATE && !str_eqc(r->pod.role, "tensorboard"))
+		/* A companion may be made then. */
+		if (pod && r->r.verb == VERB_CREATE && companion_named(r->pod.role) == COMPANION_COUNT)
 			s->mutant_create = *r;
 		break;
 	case MUTANT_GREEDY:

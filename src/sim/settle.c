@@ -49,28 +49,26 @@ static bool can_end(const struct sim_job *job)
 	return !(job->wish.complete_said && job->wish.complete == END_NONE);
 }
 
-/* TensorBoard outlives the job for its own time and not longer; without one it stays, and so it does while the job is
+/* A companion outlives the job for its own time and not longer; without one it stays, and so it does while the job is
    suspended, if it ever ran. */
-static void settle_board(struct sim *s, const struct sim_job *job)
+static void settle_companion(struct sim *s, const struct sim_job *job, const struct role *role)
 {
 	const struct record *r = job->now->record;
-	const struct role *role = job_role(kind_job(job->spec), STR("tensorboard"));
+	const char *title = companion_type(role->companion->id)->title;
+	struct str address = r->addresses[role->companion->id];
 	size_t pods = 0, services = 0;
 	bool over;
 
-	if (!role || kind_job(job->spec)->problems.errors)
-		return;
 	for (const struct sim_pod *p = job->pods; p; p = p->next)
 		pods += p->labelled && str_eq(p->now.role, role->name);
 	for (const struct sim_service *v = job->services; v; v = v->next)
 		services += str_eq(v->now.role, role->name);
-	over = r->outcome ? role->board->ttl >= 0 : r->suspended && r->level.generation == 0;
+	over = r->outcome ? role->companion->ttl >= 0 : r->suspended && r->level.generation == 0;
 	if (over ? pods + services > 0 : pods != 1 || services != 1)
-		sim_broken(s, INV_STUCK, "TensorBoard of %.*s, %s, has %zu pods and %zu services", STR_F(job->name),
+		sim_broken(s, INV_STUCK, "%s of %.*s, %s, has %zu pods and %zu services", title, STR_F(job->name),
 		           phase_name(r->phase), pods, services);
-	if (!over == !r->tensorboard.n)
-		sim_broken(s, INV_STUCK, "TensorBoard of %.*s is told at \"%.*s\"", STR_F(job->name),
-		           STR_F(r->tensorboard));
+	if (!over == !address.n)
+		sim_broken(s, INV_STUCK, "%s of %.*s is told at \"%.*s\"", title, STR_F(job->name), STR_F(address));
 }
 
 static void settle_job(struct sim *s, const struct sim_job *job)
@@ -87,7 +85,9 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 	if (job->group && (r->outcome || (r->suspended && !spec->problems.errors)))
 		sim_broken(s, INV_GANG, "PodGroup %.*s of %.*s is still there", STR_F(job->group->now.meta.name),
 		           STR_F(job->name));
-	settle_board(s, job);
+	for (size_t i = 0; i < spec->n_roles && !spec->problems.errors; i++)
+		if (spec->roles[i].companion)
+			settle_companion(s, job, &spec->roles[i]);
 	if (r->outcome) {
 		/* What cannot be read may not tell how long it shall live. */
 		if (spec->ttl >= 0 && !spec->problems.errors)

@@ -1,6 +1,6 @@
 #include "local/runner/admit.h"
 
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 #include "local/runner/call.h"
 #include "local/runner/events.h"
 #include "local/runner/pods.h"
@@ -116,7 +116,7 @@ static void decide(struct runner *r)
 static void carry_out(struct runner *r, struct runner_pod *p)
 {
 	/* It is not of those that must start together. */
-	if (board_is(p)) {
+	if (companion_is(p)) {
 		bind(r, p);
 		return;
 	}

@@ -227,7 +227,8 @@ static void board_of_a_job_that_waits(struct lab *l)
 	pod_of(l, "one", "a", lab_wait_for(l, "go"));
 	lab_until(l, a_runs);
 	CHECK(lab_create(l, "pods",
-	                 "{\"metadata\":{\"name\":\"board\",\"annotations\":{\"" ANNOTATION_BOARD "\":\"/logs\"},"
+	                 "{\"metadata\":{\"name\":\"board\",\"annotations\":{\"" LABEL_DOMAIN "tensorboard"
+	                 "\":\"/logs\"},"
 	                 "\"ownerReferences\":[{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"name\":"
 	                 "\"two\",\"uid\":\"%.*s\",\"controller\":true}]},\"spec\":{\"restartPolicy\":\"Never\","
 	                 "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"tensorboard\"]}]}}",

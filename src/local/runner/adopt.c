@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 #include "local/runner/events.h"
 #include "local/runner/kept.h"
 #include "local/runner/pods.h"
@@ -18,7 +18,7 @@
 /* The network that it is in is nobody's any more. */
 static bool is_cut_off(const struct runner *r, const struct runner_pod *p)
 {
-	return r->c.world->kind != NET_HOST && !r->c.world->adopted && !board_on_host(p);
+	return r->c.world->kind != NET_HOST && !r->c.world->adopted && !companion_on_host(p);
 }
 
 static void run_anew(struct runner *r, struct runner_pod *p)
@@ -45,7 +45,7 @@ static void adopt_living(struct runner *r, struct runner_pod *p, pid_t pid)
 	p->has_ip = net_pod_ip(r->c.net, str_c(p->uid), p->ip);
 	if (p->object) {
 		spec_take_ports(r, p, NULL);
-		board_take(p);
+		companion_adopt(p);
 	}
 	start_watch_folder(r, p);
 	start_attach(r, p, pid);

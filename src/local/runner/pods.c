@@ -1,6 +1,6 @@
 #include "local/runner/pods.h"
 
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 #include "local/runner/process.h"
 #include "local/runner/requests.h"
 #include "local/runner/units.h"
@@ -22,7 +22,7 @@ struct runner_pod *pods_add(struct runner *r, struct str uid, struct str ns, str
 	p->ns = copy(ns);
 	p->name = copy(name);
 	p->folder = copy(folder);
-	p->pidfd = p->wd = p->netns = p->board_name = -1;
+	p->pidfd = p->wd = p->netns = p->own_name = -1;
 	map_put(&r->pods, str_c(p->uid), p);
 	p->prev = r->last_pod;
 	*(r->last_pod ? &r->last_pod->next : &r->first_pod) = p;
@@ -61,7 +61,7 @@ void pods_drop(struct runner *r, struct runner_pod *p)
 {
 	ASSERT(p->stage != RUN_LIVES);
 	process_forget(r, p);
-	board_release(p);
+	companion_release(p);
 	map_del(&r->pods, str_c(p->uid));
 	*(p->prev ? &p->prev->next : &r->first_pod) = p->next;
 	*(p->next ? &p->next->prev : &r->last_pod) = p->prev;
@@ -84,7 +84,7 @@ void pods_set_stage(struct runner *r, struct runner_pod *p, enum runner_stage s)
 	p->stage = s;
 	r->fit_due = true;
 	if (s == RUN_ENDED)
-		board_release(p);
+		companion_release(p);
 }
 
 bool pods_is_deleting(const struct runner_pod *p)
@@ -132,8 +132,8 @@ static void take_new(struct runner *r, struct runner_pod *p)
 		read_gpus(p, object);
 	p->unit = units_of(r, object);
 	p->unit->pods++;
-	/* It had its place before we came, or somebody else gave it one; a TensorBoard needs none. */
-	if (p->stage == RUN_BOUND && !board_is(p))
+	/* It had its place before we came, or somebody else gave it one; a companion needs none. */
+	if (p->stage == RUN_BOUND && !companion_is(p))
 		p->unit->admitted = true;
 }
 
@@ -148,7 +148,7 @@ static void take_change(struct runner *r, struct runner_pod *p, yyjson_val *befo
 		r->hosts_due = true;
 	if (p->stage == RUN_WAITS && s != RUN_WAITS) {
 		pods_set_stage(r, p, s);
-		p->unit->admitted |= s == RUN_BOUND && !board_is(p);
+		p->unit->admitted |= s == RUN_BOUND && !companion_is(p);
 	}
 	if (p->stage == RUN_BOUND && s == RUN_ENDED)
 		pods_set_stage(r, p, s);

@@ -1,6 +1,6 @@
 #include "local/runner/spec.h"
 
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 #include "local/runner/call.h"
 #include "local/runner/events.h"
 #include "local/runner/requests.h"
@@ -149,7 +149,7 @@ bool spec_make(struct runner *r, struct runner_pod *p, struct pod_spec *ret, str
 	ret->cgroup = arena_printf(&r->round, "dljob/%s", p->uid);
 	ret->backoff = r->c.backoff;
 	give_gpus(r, p, ret);
-	return !board_is(p) || board_make(r, p, ret, why, e);
+	return !companion_is(p) || companion_make_spec(r, p, ret, why, e);
 }
 
 bool spec_take_ports(struct runner *r, struct runner_pod *p, struct err *e)
@@ -160,7 +160,7 @@ bool spec_take_ports(struct runner *r, struct runner_pod *p, struct err *e)
 	size_t i, k, max, many;
 	int64_t number;
 
-	if (r->c.world->kind != NET_HOST || board_is(p))
+	if (r->c.world->kind != NET_HOST || companion_is(p))
 		return true;
 	yyjson_arr_foreach(json_at(pod_object(p), "spec", "containers", NULL), i, max, c)
 	{

@@ -1,7 +1,7 @@
 #include "local/runner/start.h"
 
 #include "local/runner/admit.h"
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 #include "local/runner/events.h"
 #include "local/runner/hosts.h"
 #include "local/runner/kept.h"
@@ -78,7 +78,7 @@ static bool make_network(struct runner *r, struct runner_pod *p)
 		err_release(&e);
 		return false;
 	}
-	if (board_on_host(p))
+	if (companion_on_host(p))
 		snprintf(p->ip, sizeof(p->ip), "%s", r->host_ip);
 	else
 		well = net_pod_add(r->c.net, str_c(p->ns), str_c(p->name), str_c(p->uid), &n, &e);

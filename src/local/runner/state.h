@@ -50,8 +50,8 @@ struct runner_pod {
 	int netns; /* open until the parent is inside; -1 */
 	char ip[NET_IP_TEXT];
 	bool has_ip;
-	int board_port; /* TensorBoard's, on the machine's loopback; 0: none */
-	int board_name; /* with it: a descriptor that keeps others from taking it; -1 */
+	int own_port; /* a companion's, on the machine's loopback; 0: none */
+	int own_name; /* with it: a descriptor that keeps others from taking it; -1 */
 	/* The start. */
 	bool lacks; /* a ConfigMap or a Secret that may come */
 	int tries;

@@ -1,6 +1,6 @@
 #include "local/runner/units.h"
 
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 #include "local/runner/call.h"
 #include "local/runner/requests.h"
 
@@ -184,8 +184,8 @@ void units_count(struct runner *r)
 		p->unit->pods++;
 		if (p->stage == RUN_ENDED || p->stage == RUN_FOREIGN || (p->gone && p->stage != RUN_LIVES))
 			continue;
-		/* TensorBoard outlives the job, and holds no place for it. */
-		p->unit->unended += !board_is(p);
+		/* A companion outlives the job, and holds no place for it. */
+		p->unit->unended += !companion_is(p);
 		amount_add(&p->unit->pods_want, p->wants);
 	}
 	for (struct runner_unit *u = r->first_unit; u; u = next) {

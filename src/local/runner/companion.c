@@ -1,4 +1,4 @@
-#include "local/runner/board.h"
+#include "local/runner/companion.h"
 
 #include "local/runner/call.h"
 #include "object/labels.h"
@@ -11,17 +11,16 @@
 #include <unistd.h>
 
 #define LOOPBACK "127.0.0.1"
-#define TMP_VOLUME "tensorboard-tmp"
 enum { PORTS_TRIED = 100, PATH_TEXT = 4096 };
 
-bool board_is(const struct runner_pod *p)
+bool companion_is(const struct runner_pod *p)
 {
-	return json_at(pod_object(p), "metadata", "annotations", ANNOTATION_BOARD, NULL) != NULL;
+	return companion_of_pod(pod_object(p)) != NULL;
 }
 
-bool board_on_host(const struct runner_pod *p)
+bool companion_on_host(const struct runner_pod *p)
 {
-	return yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL)) || board_is(p);
+	return yyjson_is_true(json_at(pod_object(p), "spec", "hostNetwork", NULL)) || companion_is(p);
 }
 
 /* --- is it here? --- */
@@ -75,11 +74,12 @@ static bool is_free(int port)
 
 /* Whoever on this machine starts one, under any user, takes the port by a name that only one can have: two that look
    at the same moment find it free, and the one that cannot listen would be told to answer, by the other's answer. */
-static int take_name(int port)
+static int take_name(const struct runner_pod *p, int port)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "dljob-tensorboard-%d", port);
+	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "dljob-%s-%d",
+	                 companion_of_pod(pod_object(p))->name, port);
 
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&name,
 	                    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0)
@@ -89,23 +89,25 @@ static int take_name(int port)
 	return -1;
 }
 
-void board_release(struct runner_pod *p)
+void companion_release(struct runner_pod *p)
 {
-	if (p->board_port && p->board_name >= 0)
-		close(p->board_name);
-	p->board_port = 0;
-	p->board_name = -1;
+	if (p->own_port && p->own_name >= 0)
+		close(p->own_name);
+	p->own_port = 0;
+	p->own_name = -1;
 }
 
 static void choose_port(struct runner_pod *p)
 {
-	board_release(p);
-	for (int port = BOARD_PORT; port < BOARD_PORT + PORTS_TRIED; port++) {
-		int name = take_name(port);
+	int first = companion_of_pod(pod_object(p))->port;
+
+	companion_release(p);
+	for (int port = first; port < first + PORTS_TRIED; port++) {
+		int name = take_name(p, port);
 
 		if (name >= 0 && is_free(port)) {
-			p->board_port = port;
-			p->board_name = name;
+			p->own_port = port;
+			p->own_name = name;
 			return;
 		}
 		if (name >= 0)
@@ -113,27 +115,27 @@ static void choose_port(struct runner_pod *p)
 	}
 }
 
-void board_take(struct runner_pod *p)
+void companion_adopt(struct runner_pod *p)
 {
 	struct str said = json_str(json_at(pod_object(p), "metadata", "annotations", ANNOTATION_ADDRESS, NULL));
 	struct str before = STR("http://" LOOPBACK ":"), port = STR_NONE;
 	int64_t n;
 
-	if (!board_is(p) || !str_has_prefix(said, before))
+	if (!companion_is(p) || !str_has_prefix(said, before))
 		return;
 	said = str_sub(said, before.n, said.n);
 	if (!str_next(&said, '/', &port) || !str_int(port, &n) || n <= 0 || n > UINT16_MAX)
 		return;
-	board_release(p);
-	p->board_port = (int)n;
-	p->board_name = take_name((int)n);
+	companion_release(p);
+	p->own_port = (int)n;
+	p->own_name = take_name(p, (int)n);
 }
 
 static bool tell_address(struct runner *r, struct runner_pod *p)
 {
 	struct str body = arena_printf(
 		&r->round, "{\"metadata\":{\"annotations\":{\"" ANNOTATION_ADDRESS "\":\"http://" LOOPBACK ":%d/\"}}}",
-		p->board_port);
+		p->own_port);
 
 	return store_patch_pod(r, p, false, body) < 300;
 }
@@ -158,12 +160,12 @@ static void set_home(const struct runner *r, struct pod_container *c)
 }
 
 /* The machine's own /tmp may be where the logs are. */
-static void drop_tmp(struct pod_container *c)
+static void drop_tmp(struct pod_container *c, struct str tmp)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->mounts.n; i++)
-		if (!str_eqc(c->mounts.v[i].volume, TMP_VOLUME))
+		if (!str_eq(c->mounts.v[i].volume, tmp))
 			c->mounts.v[n++] = c->mounts.v[i];
 	c->mounts.n = n;
 }
@@ -174,26 +176,28 @@ static bool wait_for(struct pod_refusal *why, const struct pod_container *c, con
 	return false;
 }
 
-bool board_make(struct runner *r, struct runner_pod *p, struct pod_spec *spec, struct pod_refusal *why, struct err *e)
+bool companion_make_spec(struct runner *r, struct runner_pod *p, struct pod_spec *spec, struct pod_refusal *why,
+                         struct err *e)
 {
 	struct pod_container *c = &spec->containers.v[spec->containers.n - 1];
+	const struct companion_type *t = companion_of_pod(pod_object(p));
 
 	if (!c->command.n || !is_installed(c)) {
-		err_set(e, ERR_INVALID, "tensorboard is not installed on this machine; pip install tensorboard");
+		err_set(e, ERR_INVALID, "%s is not installed on this machine; %s", t->name, t->install);
 		return wait_for(why, c, "NotInstalled");
 	}
 	choose_port(p);
-	if (!p->board_port || !tell_address(r, p)) {
-		err_set(e, ERR_IO, "no port between %d and %d is free", BOARD_PORT, BOARD_PORT + PORTS_TRIED - 1);
+	if (!p->own_port || !tell_address(r, p)) {
+		err_set(e, ERR_IO, "no port between %d and %d is free", t->port, t->port + PORTS_TRIED - 1);
 		return wait_for(why, c, "NoFreePort");
 	}
-	set_flag(c, "--host", STR(LOOPBACK));
-	set_flag(c, "--port", arena_printf(&r->round, "%d", p->board_port));
+	set_flag(c, t->host_flag, STR(LOOPBACK));
+	set_flag(c, t->port_flag, arena_printf(&r->round, "%d", p->own_port));
 	set_home(r, c);
-	drop_tmp(c);
+	drop_tmp(c, companion_tmp(t, &r->round));
 	c->uid = c->gid = -1;
 	c->readiness.host = STR(LOOPBACK);
-	c->readiness.port = p->board_port;
+	c->readiness.port = p->own_port;
 	spec->hostname = STR_NONE;
 	return true;
 }

@@ -41,7 +41,7 @@ static void begin(struct lab *l)
 static void board(struct lab *l, const char *name)
 {
 	CHECK(lab_create(l, "pods",
-	                 "{\"metadata\":{\"name\":\"%s\",\"annotations\":{\"" ANNOTATION_BOARD
+	                 "{\"metadata\":{\"name\":\"%s\",\"annotations\":{\"" LABEL_DOMAIN "tensorboard"
 	                 "\":\"/logs\"}},\"spec\":{"
 	                 "\"restartPolicy\":\"Never\",\"securityContext\":{\"runAsNonRoot\":true,\"runAsUser\":65532,"
 	                 "\"runAsGroup\":65532},\"volumes\":[{\"name\":\"tensorboard-tmp\",\"emptyDir\":{}}],"

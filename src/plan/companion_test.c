@@ -1,24 +1,24 @@
 /* TensorBoard: it outlives the job for a set time, is told where it answers, and never counts. */
 #include "plan/testing.h"
 
-static struct board board;
+static struct companion companion;
 
-static struct t *with_board(int64_t ttl)
+static struct t *with_companion(int64_t ttl)
 {
 	struct t *t = t_new();
 	struct role *role;
 
-	board = (struct board){ .ttl = ttl };
+	companion = (struct companion){ .ttl = ttl };
 	t_role(t, "worker", 2);
 	role = t_role(t, "tensorboard", 1);
 	role->aux = role->service = true;
-	role->board = &board;
+	role->companion = &companion;
 	return t;
 }
 
 static struct t *running(int64_t ttl)
 {
-	struct t *t = with_board(ttl);
+	struct t *t = with_companion(ttl);
 
 	t_settle(t);
 	t_run(t);
@@ -45,35 +45,35 @@ static size_t services_of(const struct t *t, const char *role)
 
 static void address_while_it_answers(void **state)
 {
-	struct t *t = with_board(-1);
+	struct t *t = with_companion(-1);
 
 	(void)state;
 	t_settle(t);
-	assert_int_equal(t->record->tensorboard.n, 0);
+	assert_int_equal(t->record->addresses[COMPANION_TENSORBOARD].n, 0);
 	t_run(t);
 	t_pod(t, "tensorboard", 0)->pod.ready = false;
 	t_settle(t);
 	assert_phase(t, "Running");
-	assert_int_equal(t->record->tensorboard.n, 0);
+	assert_int_equal(t->record->addresses[COMPANION_TENSORBOARD].n, 0);
 	t_pod(t, "tensorboard", 0)->pod.ready = true;
 	t_pass(t, SECONDS(2));
 	t_settle(t);
-	assert_true(str_eqc(t->record->tensorboard, "http://job-tensorboard-0.ns.svc:80"));
+	assert_true(str_eqc(t->record->addresses[COMPANION_TENSORBOARD], "http://job-tensorboard-0.ns.svc:80"));
 	/* What the machine says goes before the cluster's name. */
 	t_pod(t, "tensorboard", 0)->pod.address = STR("http://127.0.0.1:6006/");
 	t_pass(t, SECONDS(2));
 	t_settle(t);
-	assert_true(str_eqc(t->record->tensorboard, "http://127.0.0.1:6006/"));
+	assert_true(str_eqc(t->record->addresses[COMPANION_TENSORBOARD], "http://127.0.0.1:6006/"));
 	/* It outlives the end, and is still told. */
 	end(t, 0);
 	assert_phase(t, "Succeeded");
 	t_pass(t, SECONDS(2));
 	t_settle(t);
-	assert_true(str_eqc(t->record->tensorboard, "http://127.0.0.1:6006/"));
+	assert_true(str_eqc(t->record->addresses[COMPANION_TENSORBOARD], "http://127.0.0.1:6006/"));
 	t_exit(t, "tensorboard", 0, 1);
 	t_pass(t, SECONDS(2));
 	t_settle(t);
-	assert_int_equal(t->record->tensorboard.n, 0);
+	assert_int_equal(t->record->addresses[COMPANION_TENSORBOARD].n, 0);
 	t_free(t);
 }
 
@@ -116,7 +116,7 @@ static void goes_a_set_time_after_the_end(void **state)
 	t_settle(t);
 	assert_null(t_pod(t, "tensorboard", 0));
 	assert_int_equal(services_of(t, "tensorboard"), 0);
-	assert_int_equal(t->record->tensorboard.n, 0);
+	assert_int_equal(t->record->addresses[COMPANION_TENSORBOARD].n, 0);
 	assert_phase(t, "Succeeded");
 	/* … and not made again. */
 	assert_int_equal(t->plan.wake, NEVER);
@@ -179,7 +179,7 @@ static void while_suspended(void **state)
 	assert_non_null(t_pod(t, "worker", 0));
 	assert_int_equal(t_pod(t, "tensorboard", 0)->pod.generation, 1);
 	t_free(t);
-	t = with_board(-1);
+	t = with_companion(-1);
 	t->job.suspend = true;
 	t_settle(t);
 	assert_phase(t, "Suspended");
@@ -193,7 +193,7 @@ static void while_suspended(void **state)
 /* An image that cannot be pulled, for ever. */
 static void does_not_hold_the_job(void **state)
 {
-	struct t *t = with_board(-1);
+	struct t *t = with_companion(-1);
 	struct t_pod *p;
 
 	(void)state;
@@ -223,7 +223,7 @@ static void refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		struct t *t = with_board(-1);
+		struct t *t = with_companion(-1);
 
 		t->aux_refusal = (struct refusal){ kinds[i], STR("no"), 3, t->now };
 		t_settle(t);
@@ -249,7 +249,7 @@ static void edited_away(void **state)
 	(void)state;
 	t->job.n_roles = 1;
 	t_settle(t);
-	assert_int_equal(t->record->tensorboard.n, 0);
+	assert_int_equal(t->record->addresses[COMPANION_TENSORBOARD].n, 0);
 	assert_null(t_pod(t, "tensorboard", 0));
 	assert_int_equal(services_of(t, "tensorboard"), 0);
 	assert_phase(t, "Running");

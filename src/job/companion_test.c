@@ -1,4 +1,4 @@
-/* board.c: where a TensorBoard is asked for, what is wrong with it, and the pod that it becomes. */
+/* companion.c, tensorboard.c: where a TensorBoard is asked for, what is wrong with it, and the pod that it becomes. */
 #include "job/testing.h"
 
 #define WORKER "{'name':'worker','path':'spec.r.worker','count':1,'template':" TEMPLATE "}"
@@ -93,7 +93,7 @@ static void test_cases(void **state)
 	}
 }
 
-static const struct role *board_role(const struct job *job)
+static const struct role *companion_role(const struct job *job)
 {
 	const struct role *role = job_role(job, STR("tensorboard"));
 
@@ -129,12 +129,12 @@ static void test_pod(void **state)
 {
 	struct bench b = BENCH_INIT;
 	struct job *job = read_job(&b, DOC, "{'tensorboard':{'logDir':'s3://b/\\\"x'}}");
-	const struct role *role = board_role(job);
+	const struct role *role = companion_role(job);
 
 	(void)state;
-	assert_true(role->aux && role->service && role->count == 1 && role->board);
-	assert_int_equal(role->board->ttl, -1);
-	assert_int_equal(role->board->service, SERVICE_CLUSTER_IP);
+	assert_true(role->aux && role->service && role->count == 1 && role->companion);
+	assert_int_equal(role->companion->ttl, -1);
+	assert_int_equal(role->companion->service, SERVICE_CLUSTER_IP);
 	assert_int_equal(role->n_containers, 1);
 	assert_true(role->containers[0].counts);
 	assert_int_equal(role->restart.policy, RESTART_ALWAYS);
@@ -158,13 +158,13 @@ static void test_own(void **state)
 	                           "'default':{'tensorboard':{'image':'tf:1'}},"
 	                           "'tensorboard':{'name':'job-tb','labels':{'app':'tensorboard'}}}",
 	                           "{'tensorboard':{'ttlSecondsAfterFinished':60,'serviceType':'LoadBalancer'}}");
-	const struct role *role = board_role(job);
+	const struct role *role = companion_role(job);
 
 	(void)state;
-	assert_int_equal(role->board->ttl, 60);
-	assert_string_equal(service_type_name(role->board->service), "LoadBalancer");
-	assert_true(str_eqc(role->board->name, "job-tb"));
-	assert_true(str_eqc(json_str(json_get(role->board->labels, "app")), "tensorboard"));
+	assert_int_equal(role->companion->ttl, 60);
+	assert_string_equal(service_type_name(role->companion->service), "LoadBalancer");
+	assert_true(str_eqc(role->companion->name, "job-tb"));
+	assert_true(str_eqc(json_str(json_get(role->companion->labels, "app")), "tensorboard"));
 	check_template(role, "{'metadata':{'annotations':{'dl-operator.mpba.fbk.eu/tensorboard':'/tmp/x'}},"
 	                     "'spec':{" SAFE ",'volumes':[{'name':'a','nfs':{'server':'s'}}],"
 	                     "'containers':[{'name':'job-tb','image':'tf:1','command':"
@@ -195,7 +195,7 @@ static void test_pace(void **state)
 	                           "{'tensorboard':{'logDir':'/l'},'restart':{'policy':'Never','scope':'Job',"
 	                           "'backoff':{'initialSeconds':3}},"
 	                           "'roles':{'TensorBoard':{'restart':{'backoff':{'maxSeconds':7}}}}}");
-	const struct role *role = board_role(job);
+	const struct role *role = companion_role(job);
 
 	(void)state;
 	assert_int_equal(role->restart.policy, RESTART_ALWAYS);
