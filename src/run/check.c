@@ -77,6 +77,7 @@ static bool check_role(struct run *r, struct kind_job *kj, size_t role, struct l
 
 	if (!kind_job(kj)->roles[role].count)
 		return true;
+	pod_from_as(&o);
 	if (!kind_pod(kj, role, 0, 0, 0, &text, &e)) {
 		r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s", err_msg(&e));
 		well = false;

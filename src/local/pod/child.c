@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -125,11 +126,9 @@ static bool add_volume(struct mount_plan *plan, struct proc_pod *p, const struct
 	if (v->kind == POD_VOLUME_HOST && !check_host(v, e))
 		return false;
 	from = v->kind == POD_VOLUME_HOST ? v->path : arena_printf(&p->arena, "volumes/%.*s", STR_F(v->name));
-	if (m->sub_path.n) {
-		from = arena_printf(&p->arena, "%.*s/%.*s", STR_F(from), STR_F(m->sub_path));
-		if (!v->read_only && v->kind != POD_VOLUME_HOST)
-			mkdir(from.p, 0777);
-	}
+	if (m->sub_path.n)
+		return mounts_add_below(plan, from.p, m->sub_path, !v->read_only && v->kind != POD_VOLUME_HOST, m->path,
+		                        m->read_only || v->read_only, v->kind != POD_VOLUME_HOST, e);
 	return mounts_add(plan, from.p, m->path, m->read_only || v->read_only, v->kind != POD_VOLUME_HOST, e);
 }
 
@@ -147,11 +146,12 @@ static bool add_own(struct mount_plan *plan, struct proc_container *c, struct er
 
 	if (c->spec->termination_path.n && !mounts_add(plan, message, c->spec->termination_path, false, false, e))
 		return false;
+	/* Not to be written to: pods of one namespace share the first, and the second may be the machine's. */
 	if (access("hosts", F_OK) == 0 && !is_mounted(c->spec, "/etc/hosts") &&
-	    !mounts_add(plan, "hosts", STR("/etc/hosts"), false, false, e))
+	    !mounts_add(plan, "hosts", STR("/etc/hosts"), true, false, e))
 		return false;
 	return access("resolv.conf", F_OK) != 0 || is_mounted(c->spec, "/etc/resolv.conf") ||
-	       mounts_add(plan, "resolv.conf", STR("/etc/resolv.conf"), false, false, e);
+	       mounts_add(plan, "resolv.conf", STR("/etc/resolv.conf"), true, false, e);
 }
 
 static bool mount_all(struct proc_container *c, struct err *e)
@@ -211,6 +211,8 @@ static _Noreturn void run_program(struct proc_container *c, const pod_strs *comm
 	die_with_parent(c->pod);
 	/* The parents of pods may have rights that are handed on from program to program; here they end. */
 	net_rights_drop();
+	/* What the pod's parent has open is not the container's. */
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	execvp(argv[0], argv);
 	err_set(&e, ERR_IO, "exec %s: %s", argv[0], errno == ENOENT ? "executable file not found" : strerror(errno));
 	give_up(fault, FAULT_START, err_msg(&e));

@@ -126,7 +126,7 @@ static void fresh_message(struct proc_container *c)
 	int fd;
 
 	snprintf(path, sizeof(path), "termination/%.*s", STR_F(c->spec->name));
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (fd < 0)
 		return;
 	fchmod(fd, 0666);
@@ -216,7 +216,8 @@ static struct str last_words(struct proc_container *c, int64_t exit_code)
 	int fd;
 
 	snprintf(path, sizeof(path), "termination/%.*s", STR_F(c->spec->name));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Who has our rights may have put a link or a FIFO there. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
 		n = read(fd, piece, sizeof(piece));
 		close(fd);

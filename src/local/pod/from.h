@@ -27,6 +27,8 @@ bool from_seconds(struct from *f, int64_t *ret, yyjson_val *object, const char *
 bool from_quantity(struct from *f, int64_t *ret_milli, yyjson_val *object, const char *field);
 /* Is it a path that stays inside of whatever it is put behind? */
 bool from_is_inside(struct str path);
+/* Where something is mounted: below /, without a blank part or "..". *RET is it as "/a/b"; false: no such path. */
+bool from_point(struct from *f, struct str path, struct str *ret);
 
 /* from_env.c. Sets or replaces. */
 void from_env_set(struct arena *a, pod_envs *env, struct str name, struct str value);
@@ -48,6 +50,11 @@ struct str from_key(enum from_source source, yyjson_val *object, size_t i);
 /* from_volume.c */
 bool from_volumes(struct from *f);
 bool from_mounts(struct from *f, struct pod_container *c, yyjson_val *container, pod_envs *env);
+
+/* from_user.c */
+bool from_user(struct from *f, struct pod_container *c, yyjson_val *container);
+/* What the pod's securityContext asks for in vain becomes one of the spec's notes. */
+void from_say_without_effect(struct from *f);
 
 /* from_probe.c: probes and hooks */
 bool from_probes(struct from *f, struct pod_container *c, yyjson_val *container);

@@ -118,6 +118,18 @@ bool from_is_inside(struct str path)
 	return true;
 }
 
+bool from_point(struct from *f, struct str path, struct str *ret)
+{
+	while (path.n && path.p[path.n - 1] == '/')
+		path.n--;
+	while (path.n && *path.p == '/')
+		path = str_sub(path, 1, path.n);
+	if (!from_is_inside(path))
+		return false;
+	*ret = arena_printf(f->a, "/%.*s", STR_F(path));
+	return true;
+}
+
 static bool from_resources(struct from *f, struct pod_container *c, yyjson_val *container)
 {
 	yyjson_val *limits = json_at(container, "resources", "limits", NULL);
@@ -130,28 +142,6 @@ static bool from_resources(struct from *f, struct pod_container *c, yyjson_val *
 	c->cpu_request = c->cpu_milli;
 	if (!from_quantity(f, &c->cpu_request, requests, "cpu"))
 		return from_at(f, "resources.requests");
-	return true;
-}
-
-/* The container's own word counts before the pod's. */
-static bool from_user(struct from *f, struct pod_container *c, yyjson_val *container)
-{
-	yyjson_val *all[] = { json_at(f->pod, "spec", "securityContext", NULL),
-		              json_get(container, "securityContext") };
-	bool not_root = false;
-
-	c->uid = c->gid = -1;
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		yyjson_val *v = json_get(all[i], "runAsNonRoot");
-
-		if (!from_int(f, &c->uid, all[i], "runAsUser", 0, INT32_MAX) ||
-		    !from_int(f, &c->gid, all[i], "runAsGroup", 0, INT32_MAX))
-			return from_at(f, "securityContext");
-		if (yyjson_is_bool(v))
-			not_root = yyjson_is_true(v);
-	}
-	if (not_root && c->uid == 0)
-		return from_invalid(f, "securityContext.runAsNonRoot: runAsUser is 0, which is root");
 	return true;
 }
 
@@ -190,6 +180,8 @@ static bool from_termination(struct from *f, struct pod_container *c, yyjson_val
 		str_eqc(json_str(json_get(container, "terminationMessagePolicy")), "FallbackToLogsOnError");
 	if (*c->termination_path.p != '/')
 		return from_invalid(f, "terminationMessagePath: must be absolute");
+	if (!from_point(f, c->termination_path, &c->termination_path))
+		return from_invalid(f, "terminationMessagePath: must be a path below /, without '..'");
 	return true;
 }
 
@@ -307,5 +299,6 @@ bool pod_from(struct pod_spec *ret, yyjson_val *pod, const struct pod_from_optio
 		return false;
 	if (ret->containers.n == 0 || ret->containers.v[ret->containers.n - 1].init)
 		return from_invalid(&f, "spec.containers: there are none");
+	from_say_without_effect(&f);
 	return true;
 }

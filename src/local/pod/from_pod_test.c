@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/yaml.h"
+#include "local/pod/user.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -417,6 +418,10 @@ static void test_refusals(void **state)
 		{ "  volumes: [{name: v}]\n" WITH(
 			  "volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a/}]"),
 		  "spec.containers[0]: volumeMounts[1].mountPath: is there twice", false },
+		{ WITH("terminationMessagePath: last"), "spec.containers[0]: terminationMessagePath: must be absolute",
+		  false },
+		{ WITH("terminationMessagePath: /none/../etc/last"),
+		  "spec.containers[0]: terminationMessagePath: must be a path below /, without '..'", false },
 		{ WITH("env: [{name: A, valueFrom: {configMapKeyRef: {name: cm, key: nope}}}]"),
 		  "spec.containers[0]: env[0]: valueFrom: configMapKeyRef: there is no key nope in cm", true },
 		{ WITH("env: [{name: A, valueFrom: {secretKeyRef: {name: nope, key: k}}}]"),
@@ -467,6 +472,111 @@ static void test_refusals(void **state)
 	}
 }
 
+/* runAsNonRoot counts outside of a user namespace: its root may be an ordinary user. */
+static void test_root(void **state)
+{
+#define ROOT "spec.containers[0]: securityContext.runAsNonRoot: the container would be root on this machine: "
+	static const struct {
+		const char *context;
+		bool as_root, any_user;
+		const char *message;
+	} cases[] = {
+		{ "{runAsNonRoot: true}", false, false, NULL },
+		{ "{runAsNonRoot: true}", false, true, NULL },
+		{ "{runAsNonRoot: true}", true, true, ROOT "name another user with runAsUser" },
+		{ "{runAsNonRoot: true}", true, false, ROOT "only an ordinary user can run it here" },
+		{ "{runAsNonRoot: true, runAsUser: 5}", true, true, NULL },
+		{ "{runAsNonRoot: true, runAsUser: 5}", true, false, ROOT "only an ordinary user can run it here" },
+		{ "{runAsNonRoot: true, runAsUser: 5}", false, false, NULL },
+		{ "{runAsNonRoot: false}", true, true, NULL },
+		{ "{}", true, true, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		well(&w, MAIN);
+		yaml_close(w.pod);
+		w.pod = parse(arena_printf(&w.a, "spec:\n  containers: [{name: m, command: [a], securityContext: %s}]",
+		                           cases[i].context)
+		                      .p);
+		w.o.as_root = cases[i].as_root;
+		w.o.any_user = cases[i].any_user;
+		if (pod_from(&w.spec, yaml_root(w.pod, 0), &w.o, &w.a, &w.why, &w.e) != !cases[i].message)
+			fail_msg("%zu: %s", i, err_msg(&w.e));
+		if (cases[i].message)
+			assert_string_equal(err_msg(&w.e), cases[i].message);
+		done(&w);
+	}
+}
+
+static void test_user_outside(void **state)
+{
+	static const struct {
+		const char *map;
+		int64_t inside, outside;
+	} cases[] = {
+		{ "         0          0 4294967295\n", 0, 0 },
+		{ "         0          0 4294967295\n", 1000, 1000 },
+		{ "         0       1000          1\n", 0, 1000 },
+		{ "         0       1000          1\n", 1, -1 },
+		{ "      1000       1000          1\n", 1000, 1000 },
+		{ "         0       1000          1\n         1     100000      65536\n", 5, 100004 },
+		{ "", 0, -1 },
+		{ "rubbish\n", 0, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_int_equal(user_outside(str_c(cases[i].map), cases[i].inside), cases[i].outside);
+}
+
+static void test_what_has_no_effect_is_said(void **state)
+{
+	static const struct {
+		const char *spec, *note;
+	} cases[] = {
+		{ "  containers: [{name: m, command: [a]}]\n", NULL },
+		{ "  containers: [{name: m, command: [a], securityContext: {privileged: false, runAsUser: 5,\n"
+		  "    allowPrivilegeEscalation: true, capabilities: {}, seccompProfile: {type: Unconfined}}}]\n",
+		  NULL },
+		{ "  securityContext: {fsGroup: 5, seccompProfile: {type: RuntimeDefault}, supplementalGroups: []}\n"
+		  "  initContainers: [{name: i, command: [a], securityContext: {privileged: true}}]\n"
+		  "  containers:\n"
+		  "  - {name: m, command: [a], securityContext: {capabilities: {drop: [ALL]}}}\n"
+		  "  - {name: two, command: [a], securityContext: {capabilities: {add: [SYS_ADMIN]}}}\n",
+		  "securityContext: no effect on this machine, where pods run with your rights: privileged, "
+		  "capabilities, seccompProfile, fsGroup" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct world w;
+
+		well(&w, cases[i].spec);
+		assert_int_equal(w.spec.notes.n, cases[i].note ? 1 : 0);
+		if (cases[i].note)
+			assert_str(w.spec.notes.v[0], cases[i].note);
+		done(&w);
+	}
+}
+
+static void test_too_many_mounts(void **state)
+{
+	struct buf spec = BUF_INIT(1 << 20);
+	struct world w;
+
+	(void)state;
+	buf_printf(&spec, "  volumes: [{name: v}]\n  containers:\n  - name: m\n    command: [a]\n    volumeMounts:\n");
+	for (int i = 0; i <= POD_MOUNTS_MAX; i++)
+		buf_printf(&spec, "    - {name: v, mountPath: /m/%d}\n", i);
+	assert_false(convert(&w, spec.p));
+	assert_string_equal(err_msg(&w.e), "spec.containers[0]: volumeMounts: more than 128");
+	done(&w);
+	buf_release(&spec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +586,10 @@ int main(void)
 		cmocka_unit_test(test_volumes),
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_user_outside),
+		cmocka_unit_test(test_what_has_no_effect_is_said),
+		cmocka_unit_test(test_too_many_mounts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

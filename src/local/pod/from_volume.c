@@ -225,13 +225,8 @@ static bool from_mount(struct from *f, struct pod_container *c, yyjson_val *item
 	if (m->sub_path.n && !from_is_inside(m->sub_path))
 		return from_invalid(f, "%s: must be relative and stay inside the volume",
 		                    expr.n ? "subPathExpr" : "subPath");
-	while (path.n && path.p[path.n - 1] == '/')
-		path.n--;
-	while (path.n && *path.p == '/')
-		path = str_sub(path, 1, path.n);
-	if (!from_is_inside(path))
+	if (!from_point(f, path, &m->path))
 		return from_invalid(f, "mountPath: must be a path below /, without '..'");
-	m->path = arena_printf(f->a, "/%.*s", STR_F(path));
 	return true;
 }
 
@@ -240,6 +235,8 @@ bool from_mounts(struct from *f, struct pod_container *c, yyjson_val *container,
 	size_t i, max;
 	yyjson_val *item;
 
+	if (yyjson_arr_size(json_get(container, "volumeMounts")) > POD_MOUNTS_MAX)
+		return from_invalid(f, "volumeMounts: more than %d", POD_MOUNTS_MAX);
 	yyjson_arr_foreach(json_get(container, "volumeMounts"), i, max, item)
 	{
 		if (!from_mount(f, c, item, env))

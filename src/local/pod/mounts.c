@@ -1,6 +1,7 @@
 #include "local/pod/mounts.h"
 
 #include "base/buf.h"
+#include "local/pod/below.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MIRROR_MAX = 4096, PLACES_MAX = 2 * MOUNTS_MAX, PATH_TEXT = PATH_MAX };
+enum { MIRROR_MAX = 4096, PLACES_MAX = 4 * MOUNTS_MAX, PATH_TEXT = PATH_MAX };
 
 /* Of /dev, what containers have, and accelerators. */
 static const char *const dev_names[] = { "null", "zero", "full",   "random", "urandom", "tty",        "ptmx",
@@ -103,7 +104,7 @@ static bool copy_link(int from, const char *name, int to)
 
 static bool make_file_at(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 
 	if (fd >= 0)
 		close(fd);
@@ -212,26 +213,47 @@ bool mounts_dev(bool shm, struct err *e)
 	return true;
 }
 
-bool mounts_add(struct mount_plan *p, const char *from, struct str target, bool read_only, bool ours, struct err *e)
+/* TREE is a detached mount (-1: errno says why there is none) of what was at FROM. */
+static bool add_tree(struct mount_plan *p, int tree, const char *from, struct str target, bool read_only, bool ours,
+                     struct err *e)
 {
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
-	struct mount_plan_item *item = &p->v[p->n];
 	struct stat st;
 
-	if (p->n == MOUNTS_MAX)
-		return err_set(e, ERR_LIMIT, "more than %d mounts", MOUNTS_MAX);
-	item->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-	if (item->tree < 0 || fstat(item->tree, &st) != 0)
+	if (tree < 0 || fstat(tree, &st) != 0)
 		return err_set(e, ERR_IO, "%s: %s", from, strerror(errno));
-	if (read_only && mount_setattr(item->tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) != 0)
+	if (read_only && mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) != 0)
 		return err_set(e, ERR_IO, "%s cannot be made read-only: %s", from, strerror(errno));
 	while (target.n > 1 && target.p[target.n - 1] == '/')
 		target.n--;
-	item->dir = S_ISDIR(st.st_mode);
-	item->ours = ours && !read_only;
-	item->target = target;
-	p->n++;
+	p->v[p->n++] = (struct mount_plan_item){
+		.tree = tree, .dir = S_ISDIR(st.st_mode), .ours = ours && !read_only, .target = target
+	};
 	return true;
+}
+
+static bool has_room(const struct mount_plan *p, struct err *e)
+{
+	return p->n < MOUNTS_MAX || err_set(e, ERR_LIMIT, "more than %d mounts", MOUNTS_MAX);
+}
+
+bool mounts_add(struct mount_plan *p, const char *from, struct str target, bool read_only, bool ours, struct err *e)
+{
+	unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+
+	return has_room(p, e) && add_tree(p, open_tree(AT_FDCWD, from, flags), from, target, read_only, ours, e);
+}
+
+bool mounts_add_below(struct mount_plan *p, const char *from, struct str sub, bool make, struct str target,
+                      bool read_only, bool ours, struct err *e)
+{
+	unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
+	int fd = has_room(p, e) ? below_open(from, sub, make, e) : -1;
+	bool well = fd >= 0 && add_tree(p, open_tree(fd, "", flags), from, target, read_only, ours, e);
+
+	if (fd >= 0)
+		close(fd);
+	return well;
 }
 
 /* Where points may be made: by their real paths. */
@@ -244,15 +266,20 @@ struct places {
 	size_t n;
 };
 
-static void place_add(struct places *p, const char *path, bool ours, bool alone)
+static bool place_add(struct places *p, const char *path, bool ours, bool alone, struct err *e)
 {
 	struct mount_place *new = &p->v[p->n];
 
-	ASSERT(p->n < PLACES_MAX);
+	if (p->n == PLACES_MAX)
+		return err_set(e, ERR_LIMIT,
+		               "more than %d folders and mounts for the volumes: make the mount points yourself, or "
+		               "mount less",
+		               PLACES_MAX);
 	snprintf(new->path, sizeof(new->path), "%s", path);
 	new->ours = ours;
 	new->alone = alone;
 	p->n++;
+	return true;
 }
 
 static bool is_below(const char *path, const char *top)
@@ -297,47 +324,76 @@ static bool nearest(const char *path, char real[static PATH_TEXT], size_t *up_to
 	}
 }
 
-/* Makes REST ("/a/b") below the folder REAL. */
-static bool make_rest(struct places *places, char real[static PATH_TEXT], const char *rest, bool dir, struct err *e)
+/* Makes NAME in the folder AT, if it is missing; a descriptor of it, or -1. AT is closed. */
+static int make_one(int at, const char *name, bool dir)
 {
-	struct str left = str_c(rest), part;
+	int fd = -1;
 
-	while (str_next(&left, '/', &part)) {
-		size_t n = strlen(real);
-		bool last = str_empty(str_trim(left));
+	int problem;
 
-		if (str_empty(part))
-			continue;
-		if (snprintf(real + n, PATH_TEXT - n, "%s%.*s", n > 1 ? "/" : "", STR_F(part)) >= (int)(PATH_TEXT - n))
-			return err_set(e, ERR_LIMIT, "the path is too long");
-		if (last && !dir ? !make_file(real) : mkdir(real, 0755) != 0 && errno != EEXIST)
-			return err_set(e, ERR_IO, "%s: %s", real, strerror(errno));
-		place_add(places, real, true, false);
-	}
-	return true;
+	if (dir ? mkdirat(at, name, 0755) == 0 || errno == EEXIST : make_file_at(at, name))
+		fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (dir ? O_DIRECTORY : 0));
+	problem = errno;
+	close(at);
+	errno = problem;
+	return fd;
 }
 
-static bool make_point(struct places *places, const char *target, bool dir, char real[static PATH_TEXT], struct err *e)
+/* REAL becomes REAL/PART, a place of ours. */
+static bool go_down(struct places *places, char real[static PATH_TEXT], struct str part, struct err *e)
+{
+	size_t n = strlen(real);
+
+	if (part.n > NAME_MAX || n + part.n + 2 > PATH_TEXT)
+		return err_set(e, ERR_LIMIT, "the path is too long");
+	snprintf(real + n, PATH_TEXT - n, "%s%.*s", n > 1 ? "/" : "", STR_F(part));
+	return place_add(places, real, true, false, e);
+}
+
+/* Makes REST ("/a/b") below the folder REAL, by descriptors: a link that somebody puts there meanwhile leads nowhere.
+   Returns the last one's; -1, with *E. */
+static int make_rest(struct places *places, char real[static PATH_TEXT], const char *rest, bool dir, struct err *e)
+{
+	struct str left = str_c(rest), part;
+	int at = below_reopen(real);
+
+	while (at >= 0 && str_next(&left, '/', &part)) {
+		if (str_empty(part))
+			continue;
+		if (!go_down(places, real, part, e)) {
+			close(at);
+			return -1;
+		}
+		at = make_one(at, strrchr(real, '/') + 1, dir || !str_empty(left));
+	}
+	if (at < 0)
+		err_set(e, ERR_IO, "%s: %s", real, strerror(errno));
+	return at;
+}
+
+/* A descriptor of the point, which the caller closes; -1, with *E. */
+static int make_point(struct places *places, const char *target, bool dir, char real[static PATH_TEXT], struct err *e)
 {
 	struct stat st;
 	size_t up_to;
+	int fd = -1;
 
-	if (!nearest(target, real, &up_to) || stat(real, &st) != 0)
-		return err_set(e, ERR_IO, "%s: %s", target, strerror(errno));
-	if (target[up_to] == 0) {
-		if (S_ISDIR(st.st_mode) != dir)
-			return err_set(e, ERR_INVALID, "%s is %s, and what is mounted there is %s", target,
-			               dir ? "a file" : "a folder", dir ? "a folder" : "a file");
-		return true;
+	if (!nearest(target, real, &up_to) || (fd = below_reopen(real)) < 0 || fstat(fd, &st) != 0) {
+		err_set(e, ERR_IO, "%s: %s", target, strerror(errno));
+	} else if (target[up_to] == 0 && S_ISDIR(st.st_mode) == dir) {
+		return fd;
+	} else if (target[up_to] == 0) {
+		err_set(e, ERR_INVALID, "%s is %s, and what is mounted there is %s", target,
+		        dir ? "a file" : "a folder", dir ? "a folder" : "a file");
+	} else if (!S_ISDIR(st.st_mode)) {
+		err_set(e, ERR_INVALID, "%s is not a folder", real);
+	} else if (is_ours(places, real) || (mirror(real, NULL, e) && place_add(places, real, true, true, e))) {
+		close(fd);
+		return make_rest(places, real, target + up_to, dir, e);
 	}
-	if (!S_ISDIR(st.st_mode))
-		return err_set(e, ERR_INVALID, "%s is not a folder", real);
-	if (!is_ours(places, real)) {
-		if (!mirror(real, NULL, e))
-			return false;
-		place_add(places, real, true, true);
-	}
-	return make_rest(places, real, target + up_to, dir, e);
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static int by_target(const void *a, const void *b)
@@ -369,6 +425,8 @@ bool mounts_apply(struct mount_plan *p, struct err *e)
 {
 	CLEANUP(freep) struct places *places = xcalloc(1, sizeof(*places));
 	char real[PATH_TEXT], text[PATH_TEXT];
+	bool moved;
+	int point;
 
 	if (p->rootfs.n && !enter_rootfs(p, e))
 		return false;
@@ -377,12 +435,16 @@ bool mounts_apply(struct mount_plan *p, struct err *e)
 		struct mount_plan_item *item = &p->v[i];
 
 		snprintf(text, sizeof(text), "%.*s", STR_F(item->target));
-		if (!make_point(places, text, item->dir, real, e))
+		point = make_point(places, text, item->dir, real, e);
+		if (point < 0)
 			return err_wrap(e, "mount point %s", text);
-		if (move_mount(item->tree, "", AT_FDCWD, real, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+		moved = move_mount(item->tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+		close(point);
+		if (!moved)
 			return err_set(e, ERR_IO, "%s: %s", text, strerror(errno));
 		close(item->tree);
-		place_add(places, real, item->ours, false);
+		if (!place_add(places, real, item->ours, false, e))
+			return false;
 	}
 	return true;
 }

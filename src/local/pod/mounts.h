@@ -11,7 +11,7 @@
 
 #include "local/pod/pod.h"
 
-enum { MOUNTS_MAX = 256 };
+enum { MOUNTS_MAX = POD_MOUNTS_MAX + 16 }; /* with our own */
 
 /* One source, opened before anything is covered. */
 struct mount_plan_item {
@@ -34,6 +34,9 @@ bool mounts_dev(bool shm, struct err *e);
 /* Collects FROM (a folder or a file) to be mounted at TARGET. OURS: points that are missing below it may be made
    in it. */
 bool mounts_add(struct mount_plan *p, const char *from, struct str target, bool read_only, bool ours, struct err *e);
+/* The same for what is SUB below the folder FROM, wherever links in there lead. MAKE: made if it is missing. */
+bool mounts_add_below(struct mount_plan *p, const char *from, struct str sub, bool make, struct str target,
+                      bool read_only, bool ours, struct err *e);
 /* Covers and mounts, in the calling process's namespace. */
 bool mounts_apply(struct mount_plan *p, struct err *e);
 

@@ -212,11 +212,18 @@ static void test_hosts_and_names(void **state)
 
 	(void)state;
 	begin(&t);
-	testing_pod_sh(&t, "main", "cat /etc/hosts; uname -n; echo $A; pwd; id -u")->cwd = STR("/usr");
+	testing_pod_sh(&t, "main",
+	               "cat /etc/hosts; uname -n; echo $A; pwd; id -u;"
+	               "! echo 10.0.0.9 peer 2>/dev/null >>/etc/hosts; ! echo x 2>/dev/null >>/etc/resolv.conf")
+		->cwd = STR("/usr");
 	*vec_push(&t.arena, &t.spec.containers.v[0].env) = (struct pod_env){ STR("A"), STR("a b") };
 	assert_true(pod_prepare(t.folder, &t.spec, &e));
 	write_text(arena_printf(&t.arena, "%s/hosts", t.folder).p, "10.0.0.1 peer\n");
+	write_text(arena_printf(&t.arena, "%s/resolv.conf", t.folder).p, "nameserver 10.0.0.2\n");
 	run_well(&t);
+	/* Others read the same files: what a container has to say is not in them. */
+	assert_str(testing_pod_file(&t, "hosts"), "10.0.0.1 peer\n");
+	assert_str(testing_pod_file(&t, "resolv.conf"), "nameserver 10.0.0.2\n");
 	assert_str(testing_pod_log(&t, "main", 0), "10.0.0.1 peer\npod-0\na b\n/usr\n0\n");
 	testing_pod_end(&t);
 }
@@ -269,6 +276,89 @@ static void test_rootfs(void **state)
 	assert_str(testing_pod_log(&t, "main", 0), "tree\n");
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/e", tree.p).p, F_OK), 0);
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/proc", tree.p).p, F_OK), 0);
+	testing_pod_end(&t);
+}
+
+/* Links that one container leaves in a volume lead the next one's mounts nowhere outside of it. */
+static void test_links_in_a_volume(void **state)
+{
+	struct testing_pod t;
+	struct pod_container *c;
+
+	(void)state;
+	begin(&t);
+	add_volume(&t, "v");
+	c = testing_pod_sh(&t, "links",
+	                   "ln -s /etc /v/abs; ln -s ../../../../../../etc /v/up; ln -s /etc/passwd /v/file;"
+	                   "mkdir /v/dir; ln -s dir /v/good");
+	c->init = true;
+	testing_pod_mount(&t, c, "v", "/v");
+	c = testing_pod_sh(&t, "abs", "test ! -e /x/passwd; touch /x/made-by-abs");
+	testing_pod_mount(&t, c, "v", "/x");
+	c->mounts.v[0].sub_path = STR("abs");
+	c = testing_pod_sh(&t, "up", "test ! -e /x/passwd; touch /x/made-by-up");
+	testing_pod_mount(&t, c, "v", "/x");
+	c->mounts.v[0].sub_path = STR("up/deep");
+	c = testing_pod_sh(&t, "file", "true");
+	testing_pod_mount(&t, c, "v", "/x");
+	c->mounts.v[0].sub_path = STR("file");
+	c = testing_pod_sh(&t, "good", "touch /x/made-by-good");
+	testing_pod_mount(&t, c, "v", "/x");
+	c->mounts.v[0].sub_path = STR("good/a/b");
+	testing_pod_run(&t);
+	assert_int_not_equal(access("/etc/made-by-abs", F_OK), 0);
+	assert_int_not_equal(access("/etc/deep", F_OK), 0);
+	assert_str(testing_pod_container(&t, "abs")->now.reason, "CreateContainerError");
+	assert_str(testing_pod_container(&t, "abs")->now.message, "volume v: volumes/v/abs: No such file or directory");
+	assert_str(testing_pod_container(&t, "up")->now.message, "volume v: volumes/v/up: No such file or directory");
+	assert_str(testing_pod_container(&t, "file")->now.message,
+	           "volume v: volumes/v/file: No such file or directory");
+	assert_int_equal(testing_pod_container(&t, "good")->now.exit_code, 0);
+	assert_true(testing_pod_exists(&t, "volumes/v/dir/a/b/made-by-good"));
+	testing_pod_end(&t);
+}
+
+/* A mount point in a volume, behind a link in it: nothing is made on the machine. */
+static void test_point_behind_a_link(void **state)
+{
+	struct testing_pod t;
+	struct pod_container *c;
+	struct str host;
+
+	(void)state;
+	begin(&t);
+	host = arena_printf(&t.arena, "%s/host", t.top);
+	assert_int_equal(mkdir(host.p, 0755), 0);
+	add_volume(&t, "v");
+	add_volume(&t, "w");
+	c = testing_pod_sh(&t, "links", arena_printf(&t.arena, "ln -s %s /v/out", host.p).p);
+	c->init = true;
+	testing_pod_mount(&t, c, "v", "/v");
+	c = testing_pod_sh(&t, "main", "echo x >/v/out/point/x");
+	testing_pod_mount(&t, c, "v", "/v");
+	testing_pod_mount(&t, c, "w", "/v/out/point");
+	run_well(&t);
+	assert_true(testing_pod_exists(&t, "volumes/w/x"));
+	assert_int_not_equal(access(arena_printf(&t.arena, "%s/point", host.p).p, F_OK), 0);
+	testing_pod_end(&t);
+}
+
+/* So many folders would have to be made that it is said, with what to do. */
+static void test_too_many_points(void **state)
+{
+	struct testing_pod t;
+	struct pod_container *c;
+
+	(void)state;
+	begin(&t);
+	add_volume(&t, "v");
+	c = testing_pod_sh(&t, "main", "true");
+	for (int i = 0; i < POD_MOUNTS_MAX; i++)
+		testing_pod_mount(&t, c, "v", arena_printf(&t.arena, "/points/%d/a/b/c/d/e/f/g/h", i).p);
+	testing_pod_run(&t);
+	assert_str(testing_pod_container(&t, "main")->now.reason, "CreateContainerError");
+	assert_non_null(strstr(testing_pod_container(&t, "main")->now.message.p,
+	                       "folders and mounts for the volumes: make the mount points yourself, or mount less"));
 	testing_pod_end(&t);
 }
 
@@ -327,11 +417,13 @@ static void test_inside_a_chroot(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_points_anywhere), cmocka_unit_test(test_host_path),
-		cmocka_unit_test(test_host_path_types), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_memory_and_shm),  cmocka_unit_test(test_hosts_and_names),
-		cmocka_unit_test(test_last_words),      cmocka_unit_test(test_rootfs),
-		cmocka_unit_test(test_bad_points),      cmocka_unit_test(test_inside_a_chroot),
+		cmocka_unit_test(test_points_anywhere),   cmocka_unit_test(test_host_path),
+		cmocka_unit_test(test_host_path_types),   cmocka_unit_test(test_files),
+		cmocka_unit_test(test_memory_and_shm),    cmocka_unit_test(test_hosts_and_names),
+		cmocka_unit_test(test_last_words),        cmocka_unit_test(test_rootfs),
+		cmocka_unit_test(test_links_in_a_volume), cmocka_unit_test(test_point_behind_a_link),
+		cmocka_unit_test(test_too_many_points),   cmocka_unit_test(test_bad_points),
+		cmocka_unit_test(test_inside_a_chroot),
 	};
 	int status;
 

@@ -54,6 +54,22 @@ static void test_rights_end_with_the_parent(void **state)
 	testing_pod_end(&t);
 }
 
+/* Neither ours nor the parent's: standard input, output and error, and the one that lists them. */
+static void test_descriptors_end_with_the_parent(void **state)
+{
+	struct testing_pod t;
+	int kept = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_true(kept > 2);
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main", "ls /proc/self/fd");
+	testing_pod_run(&t);
+	assert_str(testing_pod_log(&t, "main", 0), "0\n1\n2\n3\n");
+	testing_pod_end(&t);
+	close(kept);
+}
+
 static void test_endings(void **state)
 {
 	struct testing_pod t;
@@ -410,6 +426,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_code_and_log),
 		cmocka_unit_test(test_rights_end_with_the_parent),
+		cmocka_unit_test(test_descriptors_end_with_the_parent),
 		cmocka_unit_test(test_endings),
 		cmocka_unit_test(test_restart_on_failure),
 		cmocka_unit_test(test_back_off_and_stop),

@@ -48,6 +48,7 @@ struct pod_probe {
 	int64_t grace;                          /* milliseconds; -1: the pod's */
 };
 
+enum { POD_MOUNTS_MAX = 128 }; /* of a container */
 struct pod_mount {
 	struct str volume, path, sub_path;
 	bool read_only;
@@ -114,6 +115,7 @@ struct pod_spec {
 	int64_t log_bytes; /* of one file; 0: 10 MiB */
 	int64_t log_files; /* 0: 5 */
 	int64_t backoff;   /* first delay between restarts in milliseconds, doubled up to 30 times; 0: 10 s */
+	pod_strs notes;    /* what is wanted in vain, for people: the first ones of the state's */
 };
 
 enum pod_run { POD_RUN_WAITING, POD_RUN_RUNNING, POD_RUN_TERMINATED };
@@ -178,7 +180,11 @@ struct pod_from_options {
 	struct str cwd; /* where neither the container nor its image says; empty: / */
 	struct str node, host_ip, pod_ip;
 	int64_t cpu_milli, memory; /* of the machine: for resourceFieldRef without a limit */
+	bool as_root;              /* who starts pods is root, outside of his user namespace, too */
+	bool any_user;             /* … and can become somebody else */
 };
+/* Sets `as_root` and `any_user`, of the calling process. */
+void pod_from_as(struct pod_from_options *o);
 /* Why a pod cannot run, as a container's waiting state has it. */
 struct pod_refusal {
 	const char *reason;   /* CreateContainerConfigError, InvalidImageName …; NULL: the pod can run */

@@ -119,6 +119,8 @@ bool pod_set_up(struct proc_pod *p, struct err *e)
 		if (!without(p, e))
 			return false;
 	}
+	for (size_t i = 0; i < p->spec.notes.n; i++)
+		pod_note(p, arena_str(&p->arena, p->spec.notes.v[i]).p);
 	cgroup_mounts_find(&p->cgroups);
 	if (!join_network(p, e) || !take_hostname(p, e) || !take_ipc(p, e) || !take_mounts(p, e))
 		return false;

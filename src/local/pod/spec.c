@@ -91,6 +91,7 @@ static const struct codec_field spec_fields[] = {
 	CODEC_I(struct pod_spec, log_bytes),
 	CODEC_I(struct pod_spec, log_files),
 	CODEC_I(struct pod_spec, backoff),
+	CODEC_SS(struct pod_spec, notes),
 };
 static const struct codec spec_codec = CODEC(struct pod_spec, spec_fields);
 

@@ -33,21 +33,65 @@ bool pod_user_namespace(struct err *e)
 	return write_line("/proc/self/gid_map", map, e);
 }
 
+/* The next number of TEXT, after blanks. */
+static bool next_number(struct str *text, int64_t *ret)
+{
+	struct str word = STR_NONE;
+
+	while (str_next(text, ' ', &word))
+		if (word.n)
+			return str_int(word, ret);
+	return false;
+}
+
+int64_t user_outside(struct str map, int64_t inside)
+{
+	struct str line;
+
+	while (str_next(&map, '\n', &line)) {
+		int64_t first, outside, n;
+
+		if (next_number(&line, &first) && next_number(&line, &outside) && next_number(&line, &n) &&
+		    inside >= first && inside - first < n)
+			return outside + (inside - first);
+	}
+	return -1;
+}
+
 /* A map of one line says "inside outside how-many"; more lines are more users. */
+static bool is_many(struct str map)
+{
+	struct str line;
+	int64_t sum = 0, n;
+
+	while (str_next(&map, '\n', &line))
+		if (next_number(&line, &n) && next_number(&line, &n) && next_number(&line, &n))
+			sum += n;
+	return sum > 1;
+}
+
+static struct str own_map(struct arena *a)
+{
+	struct str text = STR_NONE;
+
+	file_read(&text, "/proc/self/uid_map", a, NULL);
+	return text;
+}
+
 bool user_is_many(void)
 {
 	struct arena a = ARENA_INIT;
-	struct str text = STR_NONE, word = STR_NONE, last = STR_NONE;
-	int64_t n = 0;
+	bool many = geteuid() == 0 && is_many(own_map(&a));
 
-	if (geteuid() != 0)
-		return false;
-	file_read(&text, "/proc/self/uid_map", &a, NULL);
-	text = str_trim(text);
-	while (str_next(&text, ' ', &word))
-		if (word.n)
-			last = word;
-	str_int(last, &n);
 	arena_release(&a);
-	return n > 1;
+	return many;
+}
+
+void pod_from_as(struct pod_from_options *o)
+{
+	struct arena a = ARENA_INIT;
+
+	o->as_root = user_outside(own_map(&a), geteuid()) == 0;
+	o->any_user = user_is_many();
+	arena_release(&a);
 }

@@ -6,5 +6,7 @@
 
 /* Can this process become somebody else? */
 bool user_is_many(void);
+/* The number outside of a user namespace of the one that is INSIDE, by the text of a uid_map; -1: it has none. */
+int64_t user_outside(struct str map, int64_t inside);
 
 #endif

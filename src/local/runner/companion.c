@@ -195,6 +195,8 @@ bool companion_make_spec(struct runner *r, struct runner_pod *p, struct pod_spec
 	set_flag(c, t->port_flag, arena_printf(&r->round, "%d", p->own_port));
 	set_home(r, c);
 	drop_tmp(c, companion_tmp(t, &r->round));
+	/* Nobody asked for its securityContext. */
+	spec->notes.n = 0;
 	c->uid = c->gid = -1;
 	c->readiness.host = STR(LOOPBACK);
 	c->readiness.port = p->own_port;

@@ -416,6 +416,15 @@ static void says_what_happens(struct lab *l)
 	CHECK(lab_said(l, "a", "status.containerStatuses.0.restartCount", "1"));
 }
 
+static void says_what_has_no_effect(struct lab *l)
+{
+	lab_pod(l, "a", "true", ",\"securityContext\":{\"readOnlyRootFilesystem\":true}",
+	        ",\"securityContext\":{\"fsGroup\":5}");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	CHECK(lab_events(l, "a", "Limited", "readOnlyRootFilesystem, fsGroup") == 1);
+}
+
 /* More than a round takes. */
 enum { MANY = 40 };
 
@@ -478,6 +487,7 @@ SCENARIO(clock_is_set_forward, NET_HOST)
 SCENARIO(stop_all_and_one_deleted, NET_HOST)
 SCENARIO(on_the_machines_network, NET_ROOT)
 SCENARIO(says_what_happens, NET_HOST)
+SCENARIO(says_what_has_no_effect, NET_HOST)
 SCENARIO(many, NET_ROOT)
 SCENARIO(many, NET_USER)
 
@@ -511,6 +521,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_stop_all_and_one_deleted_NET_HOST),
 		cmocka_unit_test(test_on_the_machines_network_NET_ROOT),
 		cmocka_unit_test(test_says_what_happens_NET_HOST),
+		cmocka_unit_test(test_says_what_has_no_effect_NET_HOST),
 		cmocka_unit_test(test_many_NET_ROOT),
 		cmocka_unit_test(test_many_NET_USER),
 	};

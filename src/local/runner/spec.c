@@ -141,6 +141,9 @@ bool spec_make(struct runner *r, struct runner_pod *p, struct pod_spec *ret, str
 		.memory = r->c.machine.memory,
 	};
 
+	pod_from_as(&o);
+	/* A companion is a program of the caller here: companion_make_spec() takes its user away. */
+	o.as_root &= !companion_is(p);
 	if (!pod_from(ret, pod_object(p), &o, &r->round, why, e))
 		return false;
 	ret->pid_namespace = !asks(p, "hostPID");

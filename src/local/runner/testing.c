@@ -482,24 +482,32 @@ const char *lab_pod_folder(struct lab *l, const char *pod)
 	return lab_fmt(l, "%s/pods/%.*s", l->folder, STR_F(uid));
 }
 
-bool lab_event(struct lab *l, const char *pod, const char *reason)
+int lab_events(struct lab *l, const char *pod, const char *reason, const char *text)
 {
 	struct buf b = BUF_INIT((size_t)TEXT_MAX * 8);
 	yyjson_val *item;
 	yyjson_doc *doc;
 	size_t i, max;
-	bool found = false;
+	int n = 0;
 
 	ask(l, STORE_LIST, "events", NULL, false, STR_NONE, &b);
 	doc = json_parse(buf_str(&b), NULL);
 	yyjson_arr_foreach(json_get(yyjson_doc_get_root(doc), "items"), i, max, item)
 	{
-		found |= str_eqc(json_str(json_get(item, "reason")), reason) &&
-		         str_eqc(json_str(json_at(item, "involvedObject", "name", NULL)), pod);
+		struct str message = json_str(json_get(item, "message"));
+
+		n += str_eqc(json_str(json_get(item, "reason")), reason) &&
+		     str_eqc(json_str(json_at(item, "involvedObject", "name", NULL)), pod) &&
+		     (!*text || memmem(message.p, message.n, text, strlen(text)));
 	}
 	yyjson_doc_free(doc);
 	buf_release(&b);
-	return found;
+	return n;
+}
+
+bool lab_event(struct lab *l, const char *pod, const char *reason)
+{
+	return lab_events(l, pod, reason, "") > 0;
 }
 
 struct str lab_log(struct lab *l, const char *pod)

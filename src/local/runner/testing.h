@@ -66,6 +66,8 @@ const char *lab_pod_folder(struct lab *l, const char *pod);
 const char *lab_fmt(struct lab *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Is there an event of that reason on the pod? */
 bool lab_event(struct lab *l, const char *pod, const char *reason);
+/* How many there are with TEXT in their message. */
+int lab_events(struct lab *l, const char *pod, const char *reason, const char *text);
 /* What the container `main` of a pod has written. */
 struct str lab_log(struct lab *l, const char *pod);
 
