@@ -31,8 +31,12 @@ local function read_role(name, r)
       restart = { policy = r.restartPolicy, scope = SCOPES[r.restartScope], limit = r.restartLimit },
       complete = r.completePolicy, fail = r.failPolicy,
     },
+    -- Its own limit is of the role and of the job's whole life; one in the policy is as everywhere.
     default = {
-      restart = { policy = "Never", scope = "Job", limit = -1, window = 0, limitByRole = true },
+      restart = {
+        policy = "Never", scope = "Job", limit = -1,
+        window = r.restartLimit and 0, limitByRole = r.restartLimit and true,
+      },
       complete = "All", fail = "Any",
     },
     fields = {
@@ -241,6 +245,8 @@ end
 return {
   group = "elasticdeeplearning.ai", version = "v1", kind = "AITrainingJob", plural = "aitrainingjobs",
   short = { "aitj" }, job_labels = true,
+  -- As its first README spelt them; its code and its users had those that all kinds have.
+  endings = { preempted = "Preempted", failed = "Failed", nodefailed = "NodeFailed" },
   spec = { "object", fields = {
     restartingExitCode = { "string", numbers = true, description = "exit codes worth another try: 137,128" },
     frameworkType = { "string", description = "for people; not used" },

@@ -14,13 +14,25 @@ struct rerunning {
 	bool replace, wait, logs;
 };
 
+static void drop_words(yyjson_mut_val *annotations, const struct end_word *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		yyjson_mut_obj_remove_keyn(annotations, words[i].annotation.p, words[i].annotation.n);
+}
+
 /* What the server, kubectl and whoever ended the job put there; a new one must not begin with it. */
-static const char *const dropped[] = {
-	"kubectl.kubernetes.io/last-applied-configuration", "Preempted", "Failed", "NodeFail", "Succeed", "Timeout"
-};
+static void drop_traces(yyjson_mut_val *annotations, const struct kind *kind)
+{
+	const struct end_word *common;
+	size_t n = external_common(&common);
+
+	yyjson_mut_obj_remove_key(annotations, "kubectl.kubernetes.io/last-applied-configuration");
+	drop_words(annotations, common, n);
+	drop_words(annotations, kind->end_words, kind->n_end_words);
+}
 
 /* The job as its user wrote it, under another name. */
-static yyjson_doc *fresh(yyjson_val *root, struct str name)
+static yyjson_doc *fresh(const struct kind *kind, yyjson_val *root, struct str name)
 {
 	static const char *const kept[] = { "labels", "annotations" };
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -38,8 +50,8 @@ static yyjson_doc *fresh(yyjson_val *root, struct str name)
 		if (!yyjson_is_obj(json_get(old, kept[i])))
 			continue;
 		v = yyjson_val_mut_copy(doc, json_get(old, kept[i]));
-		for (size_t j = 0; i == 1 && j < ARRAY_LEN(dropped); j++)
-			yyjson_mut_obj_remove_key(v, dropped[j]);
+		if (i == 1)
+			drop_traces(v, kind);
 		yyjson_mut_obj_add(meta, yyjson_mut_str(doc, kept[i]), v);
 	}
 	yyjson_mut_obj_add(job, yyjson_mut_str(doc, "spec"), yyjson_val_mut_copy(doc, json_get(root, "spec")));
@@ -80,7 +92,7 @@ static bool check_job(struct session *s, const struct creation *c)
 static bool prepare_job(struct rerunning *u, const struct job_found *old, struct str name, struct creation *ret)
 {
 	struct session *s = &u->session;
-	CLEANUP(json_docp) yyjson_doc *doc = fresh(old->job.root, name);
+	CLEANUP(json_docp) yyjson_doc *doc = fresh(old->job.kind, old->job.root, name);
 	struct err e = ERR_INIT;
 
 	*ret = (struct creation){ .kind = old->job.kind,

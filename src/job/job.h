@@ -111,6 +111,17 @@ enum external_end {
 	EXTERNAL_TIMED_OUT,
 };
 
+/* An annotation that asks for it. */
+struct end_word {
+	struct str annotation;
+	enum external_end end;
+};
+
+/* Those of all kinds, in the order of precedence. Returns how many. */
+size_t external_common(const struct end_word **ret);
+/* By the final phase that it leads to: "NodeFailed"; EXTERNAL_NONE if there is none such. */
+enum external_end external_parse(struct str phase);
+
 /* How a gang scheduler shall take the job. */
 struct scheduling {
 	int32_t min_available; /* pods that must start together; -1: all */
@@ -164,6 +175,8 @@ struct job_identity {
 	msec created;
 	int64_t generation;
 	bool deleting;
+	const struct end_word *end_words; /* of its kind alone */
+	size_t n_end_words;
 };
 
 /*

@@ -196,31 +196,6 @@ static void read_policies(struct job *job, const struct job_doc *doc, struct rol
 	warn_limit(job, &own, p);
 }
 
-/* In the order of precedence. The small letters are how AITrainingJob's first operator described them; its code and its
-   users had the others. */
-static const struct {
-	const char *key;
-	enum external_end end;
-} external_ends[] = {
-	{ "Preempted", EXTERNAL_PREEMPTED },  { "preempted", EXTERNAL_PREEMPTED },
-	{ "Failed", EXTERNAL_FAILED },        { "failed", EXTERNAL_FAILED },
-	{ "NodeFail", EXTERNAL_NODE_FAILED }, { "nodefailed", EXTERNAL_NODE_FAILED },
-	{ "Succeed", EXTERNAL_SUCCEEDED },    { "Timeout", EXTERNAL_TIMED_OUT },
-};
-
-static void read_annotations(struct job *job, yyjson_val *annotations)
-{
-	for (size_t i = 0; i < ARRAY_LEN(external_ends); i++) {
-		yyjson_val *val = json_get(annotations, external_ends[i].key);
-
-		if (!val || yyjson_is_null(val))
-			continue;
-		job->external = external_ends[i].end;
-		job->external_message = json_str(val);
-		return;
-	}
-}
-
 struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val *doc, yyjson_val *policy,
                      struct str policy_path, yyjson_val *annotations)
 {
@@ -244,7 +219,7 @@ struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val 
 		decode_object(&d, &job_table, doc, &top, NULL);
 	docs = read_roles(job, top.roles, p);
 	read_policies(job, &top, docs, policy, policy_path, p);
-	read_annotations(job, annotations);
+	external_read(job, id, annotations);
 	job_validate(job, docs, p);
 	return job;
 }

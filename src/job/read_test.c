@@ -179,13 +179,8 @@ static void test_annotations(void **state)
 		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3','Failed':'4'}", EXTERNAL_FAILED, "4" },
 		{ "{'Timeout':'1','Succeed':'2','NodeFail':'3'}", EXTERNAL_NODE_FAILED, "3" },
 		{ "{'Timeout':'1','Succeed':'2'}", EXTERNAL_SUCCEEDED, "2" },
-		/* As AITrainingJob's first README had it. */
-		{ "{'preempted':'by y'}", EXTERNAL_PREEMPTED, "by y" },
-		{ "{'failed':'f'}", EXTERNAL_FAILED, "f" },
-		{ "{'nodefailed':'n2'}", EXTERNAL_NODE_FAILED, "n2" },
-		{ "{'nodefail':'n2','succeed':'s','timeout':'t'}", EXTERNAL_NONE, "" },
-		{ "{'nodefailed':'3','failed':'4','preempted':'5','Failed':'6'}", EXTERNAL_PREEMPTED, "5" },
-		{ "{'failed':'4','Failed':'6'}", EXTERNAL_FAILED, "6" },
+		/* words of some kinds only */
+		{ "{'preempted':'by y','failed':'f','nodefailed':'n2'}", EXTERNAL_NONE, "" },
 	};
 
 	(void)state;
@@ -199,6 +194,41 @@ static void test_annotations(void **state)
 		assert_int_equal(job->problems.list.n, 0);
 		bench_release(&b);
 	}
+}
+
+/* external.c: what a kind's own users write. */
+static void test_words_of_a_kind(void **state)
+{
+	static const struct {
+		const char *annotations;
+		enum external_end end;
+		const char *message;
+	} endings[] = {
+		{ "{'preempted':'by y'}", EXTERNAL_PREEMPTED, "by y" },
+		{ "{'failed':'f'}", EXTERNAL_FAILED, "f" },
+		{ "{'nodefailed':'n2'}", EXTERNAL_NODE_FAILED, "n2" },
+		{ "{'nodefail':'n2','succeed':'s','timeout':'t'}", EXTERNAL_NONE, "" },
+		{ "{'nodefailed':'3','failed':'4','preempted':'5','Failed':'6'}", EXTERNAL_PREEMPTED, "5" },
+		{ "{'failed':'4','Failed':'6'}", EXTERNAL_FAILED, "6" },
+	};
+	static const struct end_word words[] = { { STR_INIT("failed"), EXTERNAL_FAILED },
+		                                 { STR_INIT("nodefailed"), EXTERNAL_NODE_FAILED },
+		                                 { STR_INIT("preempted"), EXTERNAL_PREEMPTED } };
+	struct job_identity id = { .name = STR("a"), .end_words = words, .n_end_words = ARRAY_LEN(words) };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		struct bench b = BENCH_INIT;
+		struct job *job = job_read(&b.a, &id, parse(&b, "{'roles':[" R("a", "1", "") "]}"), NULL, STR_NONE,
+		                           parse(&b, endings[i].annotations));
+
+		assert_int_equal(job->external, endings[i].end);
+		assert_true(str_eqc(job->external_message, endings[i].message));
+		bench_release(&b);
+	}
+	assert_int_equal(external_parse(STR("NodeFailed")), EXTERNAL_NODE_FAILED);
+	assert_int_equal(external_parse(STR("NodeFail")), EXTERNAL_NONE);
+	assert_int_equal(external_parse(STR_NONE), EXTERNAL_NONE);
 }
 
 static void test_policy_path(void **state)
@@ -221,9 +251,9 @@ static void test_policy_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_problems),    cmocka_unit_test(test_values),
-		cmocka_unit_test(test_job_names),   cmocka_unit_test(test_annotations),
-		cmocka_unit_test(test_policy_path),
+		cmocka_unit_test(test_problems),        cmocka_unit_test(test_values),
+		cmocka_unit_test(test_job_names),       cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_words_of_a_kind), cmocka_unit_test(test_policy_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,8 @@ struct kind {
 	struct str group, version, kind, plural, singular;
 	const struct str *short_names;
 	size_t n_short_names;
+	const struct end_word *end_words; /* annotations that end its jobs, beside those of all kinds */
+	size_t n_end_words;
 	bool spec_is_array; /* its policy stands in an annotation */
 	struct str file;    /* where it came from, for messages */
 };

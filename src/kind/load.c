@@ -23,6 +23,7 @@ static const struct table_key kind_keys[] = {
 	{ "read", LUA_TFUNCTION, true },   { "names", LUA_TFUNCTION, true },      { "once", LUA_TFUNCTION, false },
 	{ "pod", LUA_TFUNCTION, true },    { "container", LUA_TFUNCTION, false }, { "service", LUA_TFUNCTION, false },
 	{ "status", LUA_TFUNCTION, true }, { "adopt", LUA_TFUNCTION, false },     { "write", LUA_TFUNCTION, false },
+	{ "endings", LUA_TTABLE, false },
 };
 
 static const struct table_key column_keys[] = {
@@ -176,6 +177,47 @@ static bool load_identity(struct kind *k, lua_State *L, struct arena *a, struct 
 	return true;
 }
 
+static int by_annotation(const void *a, const void *b)
+{
+	return str_cmp(((const struct end_word *)a)->annotation, ((const struct end_word *)b)->annotation);
+}
+
+static bool load_ending(lua_State *L, struct arena *a, struct end_word *ret, struct err *e)
+{
+	size_t n;
+
+	if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TSTRING)
+		return err_set(e, ERR_LUA, "`endings` must be a table of annotation = final phase");
+	ret->annotation.p = lua_tolstring(L, -2, &ret->annotation.n);
+	ret->annotation = arena_str(a, ret->annotation);
+	ret->end = external_parse((struct str){ lua_tolstring(L, -1, &n), n });
+	if (ret->end == EXTERNAL_NONE)
+		return err_set(e, ERR_LUA,
+		               "`endings.%.*s` must be Preempted, Failed, NodeFailed, Succeeded or TimedOut",
+		               STR_F(ret->annotation));
+	return true;
+}
+
+/* What ends jobs of this kind alone: elsewhere the same annotation may mean anything. */
+static bool load_endings(struct kind *k, lua_State *L, struct arena *a, struct err *e)
+{
+	VEC(struct end_word) words = { 0 };
+	bool ok = true;
+
+	if (table_get(L, "endings") == LUA_TTABLE)
+		for (lua_pushnil(L); ok && lua_next(L, -2); lua_pop(L, 1)) {
+			ok = load_ending(L, a, vec_push(a, &words), e);
+			if (!ok)
+				lua_pop(L, 1);
+		}
+	lua_pop(L, 1);
+	if (ok && words.n)
+		qsort(words.v, words.n, sizeof(*words.v), by_annotation);
+	k->end_words = words.v;
+	k->n_end_words = words.n;
+	return ok;
+}
+
 static bool load_columns(struct kind_file *f, lua_State *L, struct arena *a, struct err *e)
 {
 	VEC(struct kind_column) columns = { 0 };
@@ -243,7 +285,7 @@ static bool load_table(struct kinds *k, struct kind_file *f, struct err *e)
 
 	if (!table_check(L, kind_keys, ARRAY_LEN(kind_keys), 0, STR_NONE, e) ||
 	    !load_identity(&f->kind, L, &k->arena, e) || !load_spec(f, &k->sb, &k->arena, e) ||
-	    !load_columns(f, L, &k->arena, e) || !is_new(k, &f->kind, e))
+	    !load_endings(&f->kind, L, &k->arena, e) || !load_columns(f, L, &k->arena, e) || !is_new(k, &f->kind, e))
 		return false;
 	f->job_labels = table_bool(L, "job_labels");
 	for (int i = 0; i < FN_COUNT; i++) {

@@ -29,6 +29,11 @@ static const struct {
 	{ KIND("short = { a = 'x' }"), "ring.lua: `short` must be a list of texts" },
 	{ KIND("short = { 'Ring' }"), "ring.lua: `short` has \"Ring\", which is no name" },
 	{ KIND("job_labels = 'yes'"), "ring.lua: `job_labels` must be true or false, not a text" },
+	{ KIND("endings = 'no'"), "ring.lua: `endings` must be a table, not a text" },
+	{ KIND("endings = { 'Failed' }"), "ring.lua: `endings` must be a table of annotation = final phase" },
+	{ KIND("endings = { lost = 1 }"), "ring.lua: `endings` must be a table of annotation = final phase" },
+	{ KIND("endings = { lost = 'NodeFail' }"), "ring.lua: `endings.lost` must be Preempted, Failed, NodeFailed, "
+	                                           "Succeeded or TimedOut" },
 	{ KIND("[1] = 2"), "ring.lua: a key that is no name" },
 	{ KIND("columns = { {} }"), "ring.lua: columns[1]: missing field `name`" },
 	{ KIND("columns = { 1 }"), "ring.lua: columns[1] must be a table" },

@@ -36,7 +36,9 @@ bool kind_call(struct kind_job *kj, enum kind_fn fn, int nargs, int nresults, st
 static struct job_identity read_identity(const struct kind_file *file, yyjson_val *object, struct str uid)
 {
 	yyjson_val *meta = json_get(object, "metadata");
-	struct job_identity id = { .kind = file->kind.id };
+	struct job_identity id = { .kind = file->kind.id,
+		                   .end_words = file->kind.end_words,
+		                   .n_end_words = file->kind.n_end_words };
 	int64_t generation = 0;
 
 	id.ns = json_str(json_get(meta, "namespace"));

@@ -51,7 +51,9 @@ static void start(struct stage *s, struct stage_pod *p)
 	p->pod.phase = POD_RUNNING;
 	p->pod.ready = true;
 	for (size_t i = 0; i < p->pod.n_containers; i++)
-		p->containers[i] = (struct container){ .name = p->containers[i].name, .state = CONTAINER_RUNNING };
+		p->containers[i] = (struct container){ .name = p->containers[i].name,
+			                               .state = CONTAINER_RUNNING,
+			                               .started = s->now };
 }
 
 static void do_run(struct stage *s, yyjson_val *value)
