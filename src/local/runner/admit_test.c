@@ -98,7 +98,7 @@ static void job(struct lab *l, const char *name)
 		      name) == 201);
 }
 
-static void pod_of(struct lab *l, const char *job_name, const char *name, const char *script)
+static void pod_of(struct lab *l, const char *job_name, const char *name, const char *script, const char *extra)
 {
 	struct str uid = lab_get(l, "tfjobs", job_name, "metadata.uid");
 	struct buf b = BUF_INIT(1 << 16);
@@ -108,8 +108,8 @@ static void pod_of(struct lab *l, const char *job_name, const char *name, const 
 	                 "{\"metadata\":{\"name\":\"%s\",\"ownerReferences\":[{\"apiVersion\":\"mlkube.io/v1beta1\","
 	                 "\"kind\":\"TfJob\",\"name\":\"%s\",\"uid\":\"%.*s\",\"controller\":true}]},\"spec\":{"
 	                 "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":["
-	                 "\"/bin/sh\",\"-ec\",%s],\"resources\":{\"limits\":{\"nvidia.com/gpu\":1}}}]}}",
-	                 name, job_name, STR_F(uid), b.p) == 201);
+	                 "\"/bin/sh\",\"-ec\",%s]%s}]}}",
+	                 name, job_name, STR_F(uid), b.p, extra) == 201);
 	buf_release(&b);
 }
 
@@ -141,19 +141,19 @@ static void jobs_as_a_whole(struct lab *l)
 	define(l, "mlkube.io/v1beta1", "TfJob");
 	job(l, "one");
 	job(l, "two");
-	pod_of(l, "one", "a", lab_wait_for(l, "go"));
+	pod_of(l, "one", "a", lab_wait_for(l, "go"), GPU("1"));
 	lab_until(l, a_runs);
-	pod_of(l, "two", "b", "true");
+	pod_of(l, "two", "b", "true", GPU("1"));
 	lab_until(l, b_waits);
 	CHECK(lab_said(l, "b", "status.conditions.0.message", "waits for 2 GPUs, 1 GPU free"));
-	pod_of(l, "one", "a1", "true");
+	pod_of(l, "one", "a1", "true", GPU("1"));
 	lab_touch(l, "go");
 	lab_until(l, a_succeeded);
 	lab_until(l, nothing_more);
 	CHECK(is(l, "b", "Pending"));
 	/* A place is kept for pods that are gone, too. */
 	CHECK(lab_delete(l, "pods", "a", NULL) == 200 && lab_delete(l, "pods", "a1", NULL) == 200);
-	pod_of(l, "one", "a", "true");
+	pod_of(l, "one", "a", "true", GPU("1"));
 	lab_until(l, a_succeeded);
 	CHECK(is(l, "b", "Pending"));
 	CHECK(lab_patch(l, "tfjobs", "one", true, "{\"status\":{\"dlOperator\":{\"phase\":\"Succeeded\"}}}") == 200);
@@ -166,12 +166,49 @@ static void job_is_deleted(struct lab *l)
 	define(l, "mlkube.io/v1beta1", "TfJob");
 	job(l, "one");
 	job(l, "two");
-	pod_of(l, "one", "a", "true");
+	pod_of(l, "one", "a", "true", GPU("1"));
 	lab_until(l, a_succeeded);
-	pod_of(l, "two", "b", "true");
+	pod_of(l, "two", "b", "true", GPU("1"));
 	lab_until(l, b_waits);
 	CHECK(lab_delete(l, "tfjobs", "one", NULL) == 200);
 	lab_until(l, b_succeeded);
+}
+
+/* More than a round takes, so that the last ones have no address yet when the first ones could start. */
+enum { PEERS = 40 };
+
+static bool peers_ended(struct lab *l)
+{
+	for (int i = 0; i < PEERS; i++)
+		if (!is(l, lab_fmt(l, "p%d", i), "Succeeded") && !is(l, lab_fmt(l, "p%d", i), "Failed"))
+			return false;
+	return true;
+}
+
+static void names_before_the_first_starts(struct lab *l)
+{
+	define(l, "mlkube.io/v1beta1", "TfJob");
+	CHECK(lab_create(l, "tfjobs",
+	                 "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"one\"},"
+	                 "\"spec\":{\"replicaSpecs\":[{\"replicas\":%d,\"tfReplicaType\":\"WORKER\",\"template\":{"
+	                 "\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"x\",\"command\":[\"true\"]}]}}"
+	                 "}]}}",
+	                 PEERS) == 201);
+	for (int i = 0; i < PEERS; i++)
+		pod_of(l, "one", lab_fmt(l, "p%d", i), lab_fmt(l, "grep -qw p%d /etc/hosts", PEERS - 1), "");
+	lab_until(l, peers_ended);
+	for (int i = 0; i < PEERS; i++)
+		CHECK(is(l, lab_fmt(l, "p%d", i), "Succeeded"));
+}
+
+/* A replica that completed before is not made again: the others do not wait for it for ever. */
+static void not_all_come(struct lab *l)
+{
+	with_gpus(l);
+	define(l, "mlkube.io/v1beta1", "TfJob");
+	job(l, "one");
+	pod_of(l, "one", "a", "true", "");
+	lab_until(l, a_succeeded);
 }
 
 /* To give its place to others is what a suspension is for. */
@@ -181,9 +218,9 @@ static void job_is_suspended(struct lab *l)
 	define(l, "mlkube.io/v1beta1", "TfJob");
 	job(l, "one");
 	job(l, "two");
-	pod_of(l, "one", "a", lab_wait_for(l, "go"));
+	pod_of(l, "one", "a", lab_wait_for(l, "go"), GPU("1"));
 	lab_until(l, a_runs);
-	pod_of(l, "two", "b", "true");
+	pod_of(l, "two", "b", "true", GPU("1"));
 	lab_until(l, b_waits);
 	CHECK(lab_patch(l, "tfjobs", "one", true, "{\"status\":{\"dlOperator\":{\"phase\":\"Suspended\"}}}") == 200);
 	CHECK(lab_delete(l, "pods", "a", "{\"gracePeriodSeconds\":1}") == 200);
@@ -200,9 +237,9 @@ static void job_between_two_generations(struct lab *l)
 	CHECK(lab_patch(l, "tfjobs", "one", true, "{\"status\":{\"dlOperator\":{\"phase\":\"Restarting\"}}}") == 200);
 	lab_leave(l);
 	lab_start(l);
-	pod_of(l, "two", "b", "true");
+	pod_of(l, "two", "b", "true", GPU("1"));
 	lab_until(l, b_waits);
-	pod_of(l, "one", "a", "true");
+	pod_of(l, "one", "a", "true", GPU("1"));
 	lab_until(l, a_succeeded);
 	CHECK(is(l, "b", "Pending"));
 }
@@ -224,7 +261,7 @@ static void board_of_a_job_that_waits(struct lab *l)
 	define(l, "mlkube.io/v1beta1", "TfJob");
 	job(l, "one");
 	job(l, "two");
-	pod_of(l, "one", "a", lab_wait_for(l, "go"));
+	pod_of(l, "one", "a", lab_wait_for(l, "go"), GPU("1"));
 	lab_until(l, a_runs);
 	CHECK(lab_create(l, "pods",
 	                 "{\"metadata\":{\"name\":\"board\",\"annotations\":{\"" LABEL_DOMAIN "tensorboard"
@@ -234,11 +271,11 @@ static void board_of_a_job_that_waits(struct lab *l)
 	                 "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"tensorboard\"]}]}}",
 	                 STR_F(lab_get(l, "tfjobs", "two", "metadata.uid"))) == 201);
 	lab_until(l, board_has_a_place);
-	pod_of(l, "two", "b", "true");
+	pod_of(l, "two", "b", "true", GPU("1"));
 	lab_until(l, b_waits);
 	lab_leave(l);
 	lab_start(l);
-	pod_of(l, "two", "c", "true");
+	pod_of(l, "two", "c", "true", GPU("1"));
 	lab_until(l, c_waits);
 	CHECK(is(l, "b", "Pending"));
 }
@@ -308,6 +345,8 @@ SCENARIO(waits_its_turn)
 SCENARIO(never_fits)
 SCENARIO(jobs_as_a_whole)
 SCENARIO(job_is_deleted)
+SCENARIO(names_before_the_first_starts)
+SCENARIO(not_all_come)
 SCENARIO(job_is_suspended)
 SCENARIO(job_between_two_generations)
 SCENARIO(board_of_a_job_that_waits)
@@ -321,6 +360,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_never_fits),
 		cmocka_unit_test(test_jobs_as_a_whole),
 		cmocka_unit_test(test_job_is_deleted),
+		cmocka_unit_test(test_names_before_the_first_starts),
+		cmocka_unit_test(test_not_all_come),
 		cmocka_unit_test(test_job_is_suspended),
 		cmocka_unit_test(test_job_between_two_generations),
 		cmocka_unit_test(test_board_of_a_job_that_waits),

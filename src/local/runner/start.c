@@ -9,6 +9,7 @@
 #include "local/runner/process.h"
 #include "local/runner/spec.h"
 #include "local/runner/status.h"
+#include "local/runner/together.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -58,7 +59,7 @@ static void refuse(struct runner *r, struct runner_pod *p, const struct pod_refu
 	try_again(r, p);
 }
 
-static bool make_network(struct runner *r, struct runner_pod *p)
+static void make_network(struct runner *r, struct runner_pod *p)
 {
 	struct net_pod n = { .ns = -1 };
 	struct err e = ERR_INIT;
@@ -66,17 +67,17 @@ static bool make_network(struct runner *r, struct runner_pod *p)
 
 	if (p->wants.gpus > r->c.machine.gpus) {
 		status_fail(r, p, "NeverFits", STR("wants more GPUs than this machine has"));
-		return false;
+		return;
 	}
 	if (!admit_gpus(r, p)) {
 		status_waiting(r, p, STR_NONE, "ContainerCreating", STR("waits for GPUs that others still have"));
 		try_again(r, p);
-		return false;
+		return;
 	}
 	if (!spec_take_ports(r, p, &e)) {
 		status_fail(r, p, "HostPortConflict", str_c(err_msg(&e)));
 		err_release(&e);
-		return false;
+		return;
 	}
 	if (companion_on_host(p))
 		snprintf(p->ip, sizeof(p->ip), "%s", r->host_ip);
@@ -85,14 +86,13 @@ static bool make_network(struct runner *r, struct runner_pod *p)
 	if (!well) {
 		put_off(r, p, "FailedCreatePodSandBox", err_msg(&e));
 		err_release(&e);
-		return false;
+		return;
 	}
 	if (n.ip[0])
 		snprintf(p->ip, sizeof(p->ip), "%s", n.ip);
 	p->netns = n.ns;
 	p->has_ip = true;
 	r->hosts_due = true;
-	return true;
 }
 
 static bool put_link(struct runner *r, struct runner_pod *p, const char *name, struct str to, struct err *e)
@@ -182,14 +182,26 @@ static bool is_due(struct runner *r, struct runner_pod *p)
 	return false;
 }
 
-/* Those that have been due for longest, in that order: whoever fails again and again keeps nobody from his turn.
-   Returns how many are due, which may be more than RET has room for. */
-static size_t find_due(struct runner *r, struct runner_pod *ret[ROUND_PODS])
+static bool wants_network(struct runner *r, const struct runner_pod *p)
+{
+	(void)r;
+	return !p->has_ip;
+}
+
+static bool wants_start(struct runner *r, const struct runner_pod *p)
+{
+	return p->has_ip && together_may_start(r, p);
+}
+
+/* Of those that LIKE likes the ones that have been due for longest, in that order: whoever fails again and again keeps
+   nobody from his turn. Returns how many there are, which may be more than RET has room for. */
+static size_t find_due(struct runner *r, struct runner_pod *ret[ROUND_PODS],
+                       bool (*like)(struct runner *, const struct runner_pod *))
 {
 	size_t n = 0, at;
 
 	for (struct runner_pod *p = r->first_pod; p; p = p->next) {
-		if (!is_due(r, p))
+		if (!is_due(r, p) || !like(r, p))
 			continue;
 		for (at = MIN(n, (size_t)ROUND_PODS); at > 0 && ret[at - 1]->retry_at > p->retry_at; at--)
 			if (at < ROUND_PODS)
@@ -201,30 +213,51 @@ static size_t find_due(struct runner *r, struct runner_pod *ret[ROUND_PODS])
 	return n;
 }
 
-void start_some(struct runner *r)
+/* As many as a round takes; one at least, so that each round gets on. */
+static bool goes_on(const struct runner *r, size_t done, size_t due, msec end)
+{
+	return done < MIN(due, (size_t)ROUND_PODS) && (done == 0 || loop_now(r->c.loop) < end);
+}
+
+static void give_networks(struct runner *r)
 {
 	msec end = loop_now(r->c.loop) + round_time;
 	struct runner_pod *chosen[ROUND_PODS];
-	size_t due, n = 0, i;
+	size_t due = find_due(r, chosen, wants_network), i;
+
+	for (i = 0; goes_on(r, i, due, end); i++)
+		make_network(r, chosen[i]);
+	if (i < due)
+		runner_wake_at(r, r->now);
+}
+
+void start_some(struct runner *r)
+{
+	struct runner_pod *chosen[ROUND_PODS];
 	struct err e = ERR_INIT;
+	size_t due, i;
+	bool named;
+	msec end;
 
 	if (r->config_due)
 		retry_lacking(r);
-	due = r->stopping ? 0 : find_due(r, chosen);
-	for (i = 0; i < MIN(due, (size_t)ROUND_PODS) && (i == 0 || loop_now(r->c.loop) < end); i++)
-		if (make_network(r, chosen[i]))
-			chosen[n++] = chosen[i];
-	if (i < due)
-		runner_wake_at(r, r->now);
-	if (r->hosts_due && !hosts_update(r, &e)) {
-		/* Without names they would not find each other. */
-		for (i = 0; i < n; i++)
-			put_off(r, chosen[i], "FailedCreatePodSandBox", err_msg(&e));
-		n = 0;
+	if (!r->stopping)
+		give_networks(r);
+	/* Without names they would not find each other. */
+	named = !r->hosts_due || hosts_update(r, &e);
+	if (!named) {
 		r->hosts_due = true;
 		runner_trouble(r);
 	}
-	for (i = 0; i < n; i++)
-		start_pod(r, chosen[i]);
+	together_count(r);
+	due = r->stopping ? 0 : find_due(r, chosen, wants_start);
+	end = loop_now(r->c.loop) + round_time;
+	for (i = 0; goes_on(r, i, due, end); i++)
+		if (named)
+			start_pod(r, chosen[i]);
+		else
+			put_off(r, chosen[i], "FailedCreatePodSandBox", err_msg(&e));
+	if (i < due)
+		runner_wake_at(r, r->now);
 	err_release(&e);
 }

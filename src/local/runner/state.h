@@ -72,6 +72,9 @@ struct runner_unit {
 	struct amount job_wants; /* of `job` as of GENERATION */
 	bool job_counts;
 	int64_t generation;
+	int64_t replicas;              /* that the job has as a whole; 0: not known */
+	size_t here, living, nameless; /* of its pods, in this round: together.c */
+	msec came;                     /* the last of them, by the loop's time */
 	msec created;
 	bool admitted;
 	size_t pods, unended;
