@@ -56,12 +56,18 @@ static void on_trouble(void *cookie, int code, struct str message)
 		f->refused = code;
 	else if (!code && !f->listed)
 		f->refused = FOLLOW_SILENT;
+	if (code)
+		remote_heard(f->remote);
+	else
+		remote_doubt(f->remote);
 }
 
 static bool on_data(void *cookie, struct str piece)
 {
 	struct follow *f = cookie;
 	bool more = watch_data(f->machine, piece);
+
+	remote_heard(f->remote);
 
 	remote_wake(f->remote);
 	return more;
@@ -92,6 +98,8 @@ static void go_on(struct follow *f)
 {
 	struct watch_wish wish = watch_next(f->machine);
 
+	if (wish.type == WISH_LIST)
+		remote_doubt(f->remote);
 	switch (wish.type) {
 	case WISH_LIST:
 	case WISH_WATCH:
@@ -132,6 +140,7 @@ struct follow *follow_new(struct remote *r, struct kube_resource resource, struc
 	f->message = (struct buf)BUF_INIT(4096);
 	f->timer = loop_timer_new(r->loop, on_time, f);
 	f->machine = watch_new(&c, &we, rng_seed((uint64_t)clock_now(&clock_wall)));
+	remote_listen(r);
 	go_on(f);
 	return f;
 }
@@ -140,6 +149,7 @@ void follow_free(struct follow *f)
 {
 	if (!f)
 		return;
+	remote_listen_end(f->remote);
 	kube_stream_close(f->stream);
 	loop_timer_free(f->timer);
 	watch_free(f->machine);

@@ -115,6 +115,7 @@ bool remote_open(struct remote *r, struct cli *cli, const struct remote_flags *f
 	r->ns = f->ns ? str_c(f->ns) : str_empty(r->config.ns) ? STR("default") : r->config.ns;
 	r->loop = loop_new();
 	r->timer = loop_timer_new(r->loop, on_time, r);
+	silence_begin(r);
 	r->signals[0] = loop_signal_new(r->loop, SIGINT, on_interrupt, r);
 	r->signals[1] = loop_signal_new(r->loop, SIGTERM, on_interrupt, r);
 	r->kube = kube_new(r->loop, &r->config, &o, &e);
@@ -140,6 +141,7 @@ void remote_close(struct remote *r)
 	for (size_t i = 0; i < ARRAY_LEN(r->signals); i++)
 		loop_signal_free(r->signals[i]);
 	loop_timer_free(r->timer);
+	silence_end(r);
 	loop_free(r->loop);
 	arena_release(&r->arena);
 	*r = (struct remote){ 0 };
@@ -187,6 +189,8 @@ static void on_answer(void *cookie, const struct outcome *o, yyjson_val *answer)
 		c->root = yyjson_doc_get_root(c->doc);
 	}
 	c->remote->waiting--;
+	if (o->code || !c->remote->waiting)
+		remote_heard(c->remote);
 	remote_wake(c->remote);
 }
 
@@ -212,6 +216,8 @@ bool remote_do(struct remote *r, struct remote_call *calls, size_t n)
 		                                      .done = on_answer,
 		                                      .cookie = c });
 	}
+	if (n)
+		remote_doubt(r);
 	return remote_wait(r, all_answered, r);
 }
 

@@ -3,6 +3,7 @@
 #define CLIENT_REMOTE_H
 
 #include "client/cli.h"
+#include "client/silence.h"
 #include "kube/kube.h"
 
 /* What the command line says of the cluster. */
@@ -28,6 +29,10 @@ struct remote {
 	struct loop_signal *signals[2];
 	struct arena arena;
 	unsigned waiting; /* answers that are still to come */
+	struct silence silence;
+	/* Before something is written to standard error meanwhile: a line that is begun is ended. May be NULL. */
+	void (*before_saying)(void *cookie);
+	void *before_saying_cookie;
 };
 
 /* Finds the cluster that kubectl would use, or the one on this machine, and says which on standard error unless SILENT

@@ -225,7 +225,7 @@ static void prepare_logs(struct show *s)
 			k->replica = arena_printf(&s->arena, "%.*s/%.*s", STR_F(k->replica), STR_F(k->container));
 		k->merge = merge_add(&s->merge, k);
 		if (since > 0)
-			k->merge->after = since * 1000000;
+			k->merge->left_out.time = since * 1000000;
 		if (s->o->tail >= 0)
 			k->at = tail_at(k->path.p, s->o->tail);
 		logline_expect(&s->printer, k->replica);
@@ -276,6 +276,7 @@ enum exit_code archive_show(struct cli *cli, const struct kinds *kinds, const ch
 	if (find_logs(&s, dir) && choose(&s)) {
 		prepare_logs(&s);
 		print(&s);
+		logline_end(&s.printer, STR_NONE);
 		logline_break(&s.printer);
 	}
 	merge_release(&s.merge);

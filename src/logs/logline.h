@@ -1,9 +1,14 @@
 /* Lines of replicas' logs for people: "worker-1 | text", each replica in a colour of its own, and nothing in the text
-   that could move a terminal's cursor. Or a line of JSON for each. For dljob logs and dljob run. */
+   that could move a terminal's cursor. Or a line of JSON for each. For dljob logs and dljob run.
+
+   A line that redraws itself with carriage returns (a progress bar) comes in parts. On a terminal the last state of
+   each such line stands below all others until the line ends. Elsewhere the parts of a single replica are written as
+   they come, and those of several when their line ends. */
 #ifndef LOGS_LOGLINE_H
 #define LOGS_LOGLINE_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 
@@ -34,8 +39,13 @@ struct logline_printer {
 	FILE *to;
 	struct logline_replica *replicas;
 	size_t n;
-	int width;      /* of the widest name so far */
-	size_t open;    /* 1 + the replica whose line is not ended; 0: none */
+	int width;     /* of the widest name so far */
+	size_t open;   /* 1 + the replica whose line is not ended; 0: none */
+	bool open_err; /* … of its standard error */
+	size_t bars;   /* lines that redraw themselves, not ended yet */
+	int drawn;     /* rows that they take on the terminal now */
+	bool redraw;   /* … and are not what they should be */
+	msec drawn_at;
 	struct buf out; /* of one line, kept for its memory */
 };
 
@@ -48,8 +58,15 @@ void logline_expect(struct logline_printer *p, struct str replica);
 /* Writes one line, or a part of one. Parts of different replicas may come mixed: each piece then stands on a line
    of its own. Writing errors are TO's. */
 void logline_print(struct logline_printer *p, const struct logline *l);
-/* Ends a line that is not ended, so that something else can be written. */
+/* On a terminal: shows where the progress bars are, one at once, several twice a second. Returns when to call it again
+   (NEVER: when something has come). */
+msec logline_draw(struct logline_printer *p, msec now);
+/* When it would draw. */
+msec logline_due(const struct logline_printer *p);
+/* Ends a line that is not ended, and takes the progress bars away, so that something else can be written. */
 void logline_break(struct logline_printer *p);
+/* Nothing more comes of REPLICA (empty: of all): what its progress bar has shown becomes a line. */
+void logline_end(struct logline_printer *p, struct str replica);
 void logline_release(struct logline_printer *p);
 
 /* Appends S as a terminal may be given it: escape sequences but for colours (SGR; not even these without COLORS)

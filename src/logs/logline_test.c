@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static char text[4096];
+static char text[1 << 16];
 
 static void prints(const struct logline_options *o, const struct logline *lines, size_t n, const char *want)
 {
@@ -169,9 +169,167 @@ static void color_is_always_never_or_auto(void **state)
 	fclose(f);
 }
 
+/* A printer that writes to a terminal into TEXT, which is what came since the last call. */
+static struct logline_printer at(bool terminal, FILE **f)
+{
+	memset(text, 0, sizeof(text));
+	*f = fmemopen(text, sizeof(text), "w");
+	return logline_printer(*f, &(struct logline_options){ .terminal = terminal });
+}
+
+static void wrote(FILE *f, const char *want)
+{
+	fflush(f);
+	assert_string_equal(text, want);
+	rewind(f);
+	memset(text, 0, sizeof(text));
+}
+
+static void bar(struct logline_printer *p, const char *who, const char *what, bool part)
+{
+	logline_print(p, &(struct logline){ .replica = str_c(who), .text = str_c(what), .part = part });
+}
+
+static void one_progress_bar_is_drawn_at_once(void **state)
+{
+	FILE *f;
+	struct logline_printer p = at(true, &f);
+
+	(void)state;
+	bar(&p, "a", "step", false);
+	bar(&p, "a", "\r\033[K10%", true);
+	assert_int_equal(logline_draw(&p, 1000), NEVER);
+	wrote(f, "a | step\na | 10%");
+	bar(&p, "a", "\r2", true);
+	bar(&p, "a", "0%", true);
+	assert_int_equal(logline_draw(&p, 1001), NEVER);
+	wrote(f, "\r\033[Ja | 20%");
+	/* Nothing new. */
+	assert_int_equal(logline_draw(&p, 9000), NEVER);
+	wrote(f, "");
+	bar(&p, "a", "\r100%\033[A", false);
+	wrote(f, "\r\033[Ja | 100%\n");
+	assert_int_equal(logline_draw(&p, 9001), NEVER);
+	wrote(f, "");
+	logline_release(&p);
+	fclose(f);
+}
+
+static void several_progress_bars_are_drawn_twice_a_second(void **state)
+{
+	FILE *f;
+	struct logline_printer p = at(true, &f);
+
+	(void)state;
+	bar(&p, "a", "\r10%", true);
+	bar(&p, "b", "\r11%", true);
+	assert_int_equal(logline_draw(&p, 1000), NEVER);
+	wrote(f, "a | 10%\nb | 11%");
+	bar(&p, "a", "\r20%\r", true);
+	assert_int_equal(logline_draw(&p, 1001), 1500);
+	assert_int_equal(logline_due(&p), 1500);
+	wrote(f, "");
+	bar(&p, "a", "30%", true);
+	assert_int_equal(logline_draw(&p, 1500), NEVER);
+	wrote(f, "\r\033[1A\033[Ja | 30%\nb | 11%");
+	/* A line goes above them, and they are there again. */
+	bar(&p, "c", "line", false);
+	assert_int_equal(logline_draw(&p, 1501), NEVER);
+	wrote(f, "\r\033[1A\033[Jc | line\na | 30%\nb | 11%");
+	/* Something else is written, and one that ends without a newline is a line. */
+	logline_break(&p);
+	wrote(f, "\r\033[1A\033[J");
+	logline_end(&p, STR("b"));
+	wrote(f, "b | 11%\n");
+	logline_end(&p, STR_NONE);
+	wrote(f, "a | 30%\n");
+	logline_release(&p);
+	fclose(f);
+}
+
+/* What the other stream writes meanwhile is no part of it. */
+static void a_line_of_the_other_stream_stands_alone(void **state)
+{
+	const struct logline lines[] = { LINE("a", "\r10%", .part = true, .is_stderr = true), LINE("a", "hello"),
+		                         LINE("a", "\r20%", .is_stderr = true) };
+	FILE *f;
+	struct logline_printer p = at(true, &f);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		logline_print(&p, &lines[i]);
+	wrote(f, "a | hello\na | 20%\n");
+	logline_release(&p);
+	fclose(f);
+	p = at(false, &f);
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		logline_print(&p, &lines[i]);
+	wrote(f, "a | \r10%\na | hello\na | \r20%\n");
+	logline_release(&p);
+	fclose(f);
+}
+
+/* What does not fit into a row would not be taken away again. */
+static void a_progress_bar_fits_its_row(void **state)
+{
+	char long_one[200], want[128];
+	FILE *f;
+	struct logline_printer p = at(true, &f);
+
+	(void)state;
+	memset(long_one, 'x', sizeof(long_one) - 1);
+	long_one[sizeof(long_one) - 1] = '\0';
+	bar(&p, "a", "\r", true);
+	bar(&p, "a", long_one, true);
+	logline_draw(&p, 0);
+	snprintf(want, sizeof(want), "a | %.75s", long_one);
+	wrote(f, want);
+	for (int i = 0; i < 100; i++)
+		bar(&p, "a", long_one, true);
+	assert_true(p.replicas);
+	bar(&p, "a", "\rend", false);
+	fflush(f);
+	assert_true(str_has_suffix(str_c(text), STR("end\n")));
+	logline_release(&p);
+	fclose(f);
+}
+
+static void elsewhere_a_progress_bar_is_raw(void **state)
+{
+	FILE *f;
+	struct logline_printer p = at(false, &f);
+
+	(void)state;
+	bar(&p, "a", "\r10%", true);
+	bar(&p, "a", "\r20%", true);
+	wrote(f, "a | \r10%\r20%");
+	bar(&p, "a", "\n", true);
+	logline_break(&p);
+	wrote(f, "\n\n");
+	/* Of several, whole lines. */
+	bar(&p, "a", "\r10%", true);
+	wrote(f, "a | \r10%");
+	bar(&p, "b", "\r\033[K11%", true);
+	bar(&p, "b", "\r12%", true);
+	bar(&p, "a", "\r20%", false);
+	bar(&p, "b", "\r13%", false);
+	wrote(f, "\r20%\nb | \r\033[K11%\r12%\r13%\n");
+	bar(&p, "b", "\r14%", true);
+	logline_end(&p, STR_NONE);
+	wrote(f, "b | \r14%\n");
+	assert_int_equal(logline_draw(&p, 0), NEVER);
+	logline_release(&p);
+	fclose(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_progress_bar_is_drawn_at_once),
+		cmocka_unit_test(several_progress_bars_are_drawn_twice_a_second),
+		cmocka_unit_test(a_line_of_the_other_stream_stands_alone),
+		cmocka_unit_test(a_progress_bar_fits_its_row),
+		cmocka_unit_test(elsewhere_a_progress_bar_is_raw),
 		cmocka_unit_test(names_stand_in_a_column),
 		cmocka_unit_test(parts_of_a_line_are_joined_or_stand_alone),
 		cmocka_unit_test(times_stand_before_the_text),

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "client/view.h"
+#include "logs/again.h"
 #include "logs/merge.h"
 #include "logs/pods.h"
 #include "logs/request.h"
@@ -19,13 +20,18 @@ struct log_source {
 	struct merge_source *merge;
 	struct kube_stream *stream;
 	struct str key; /* pod's UID, container, run */
-	struct str pod, container, role, replica;
+	struct str pod, uid, container, role, replica;
+	int64_t restarts, generation;
 	int32_t index;
 	bool running; /* as far as is known */
 	bool asked;   /* nobody knows whether there is such a log */
 	bool paused, gone;
-	struct loop_timer *timer; /* until it is opened again */
-	bool waits;
+	bool previous; /* it is the run before, or that of a pod that is gone: nothing more is written to it */
+	msec heard;    /* when something came of it last */
+	/* It is opened again: after a while, if its pod is still the same. */
+	struct loop_timer *timer;
+	struct log_asking *asking;
+	bool waits, broke;
 	struct log_source *next;
 };
 
@@ -76,7 +82,9 @@ static bool on_data(void *cookie, struct str piece)
 {
 	struct log_source *s = cookie;
 
-	merge_push(s->merge, piece, loop_now(s->logs->session->remote.loop));
+	s->heard = loop_now(s->logs->session->remote.loop);
+	merge_push(s->merge, piece, s->heard);
+	remote_heard(&s->logs->session->remote);
 	if (merge_held(s->merge) > MERGE_HIGH && !s->paused) {
 		s->paused = true;
 		kube_stream_pause(s->stream);
@@ -94,13 +102,78 @@ static void report_replica(struct logs *l, const struct log_source *s, const cha
 	l->n_told++;
 }
 
+/* Nothing more comes of it. */
+static void end_source(struct log_source *s)
+{
+	struct logs *l = s->logs;
+
+	s->waits = false;
+	s->gone = true;
+	loop_timer_stop(s->timer);
+	log_asking_free(s->asking);
+	s->asking = NULL;
+	merge_end(s->merge, loop_now(l->session->remote.loop));
+	l->n_open--;
+	remote_wake(&l->session->remote);
+}
+
+static void wait_again(struct log_source *s)
+{
+	s->waits = true;
+	loop_timer_set(s->timer, reopen_after);
+}
+
+/* Its pod may be another one by now. */
+static void on_asked(void *cookie, enum log_again where, int code, struct str message)
+{
+	struct log_source *s = cookie;
+	struct logs *l = s->logs;
+
+	s->asking = NULL;
+	remote_wake(&l->session->remote);
+	switch (where) {
+	case AGAIN_LATER:
+		wait_again(s);
+		return;
+	case AGAIN_REFUSED:
+		l->status = remote_refused(&l->session->remote, "read logs", code, message);
+		end_source(s);
+		return;
+	case AGAIN_GONE:
+		report_replica(l, s, "its pod is gone: its last lines may be missing", STR_NONE);
+		end_source(s);
+		return;
+	case AGAIN_PREVIOUS:
+	case AGAIN_SAME:
+		s->previous = s->previous || where == AGAIN_PREVIOUS || code == 404;
+		s->waits = false;
+		open_stream(s, true);
+		return;
+	}
+}
+
 static void reopen(void *cookie)
 {
 	struct log_source *s = cookie;
+	struct logs *l = s->logs;
 
-	s->waits = false;
-	open_stream(s, true);
-	remote_wake(&s->logs->session->remote);
+	s->asking = log_ask(&l->session->remote,
+	                    &(struct log_run){ .ns = l->job->ns,
+	                                       .pod = s->pod,
+	                                       .uid = s->uid,
+	                                       .container = s->container,
+	                                       .restarts = s->restarts,
+	                                       .generation = s->generation,
+	                                       .kept = may_be_kept(l) },
+	                    on_asked, s);
+}
+
+/* Has it stopped before its end? */
+static bool goes_on(const struct log_source *s, const struct outcome *o)
+{
+	bool broke = o->code == 0 || o->code >= 500 || (o->code < 300 && o->message.n);
+
+	return s->logs->o->follow && (broke || (o->code < 300 && s->running && !s->previous && !s->logs->pods.ended));
 }
 
 static void on_done(void *cookie, const struct outcome *o, msec took)
@@ -113,14 +186,16 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 	s->stream = NULL;
 	s->paused = false;
 	remote_wake(&l->session->remote);
-	if (l->o->follow && s->running && !l->pods.ended && (well || o->code == 0 || o->code >= 500)) {
-		s->waits = true;
-		loop_timer_set(s->timer, reopen_after);
+	if (o->code == 0)
+		remote_doubt(&l->session->remote);
+	else
+		remote_heard(&l->session->remote);
+	if (goes_on(s, o)) {
+		s->broke = !well || o->message.n;
+		wait_again(s);
 		return;
 	}
-	merge_end(s->merge, loop_now(l->session->remote.loop));
-	l->n_open--;
-	s->gone = true;
+	end_source(s);
 	l->n_shown += s->asked && well;
 	if ((well && !o->message.n) || (s->asked && o->code >= 400 && o->code < 500))
 		return;
@@ -140,13 +215,14 @@ static void open_stream(struct log_source *s, bool again)
 	log_request_path(&path, &(struct log_request){ .ns = l->job->ns,
 	                                               .pod = s->pod,
 	                                               .container = s->container,
-	                                               .follow = l->o->follow,
-	                                               .previous = l->o->previous,
-	                                               .since_time = again ? s->merge->time : 0,
+	                                               .follow = l->o->follow && !s->previous,
+	                                               .previous = l->o->previous || s->previous,
+	                                               .since_time = s->merge->out_time,
 	                                               .since = l->o->since,
-	                                               .tail = again ? -1 : l->o->tail });
+	                                               .tail = s->merge->out_time ? -1 : l->o->tail });
 	if (again)
 		merge_again(s->merge);
+	s->heard = loop_now(l->session->remote.loop);
 	s->stream = kube_stream_open(
 		l->session->remote.kube,
 		&(struct kube_stream_spec){ .path = buf_str(&path), .data = on_data, .done = on_done, .cookie = s });
@@ -185,6 +261,8 @@ static struct log_source *add_source(struct logs *l, struct str key, const struc
 	}
 	s = source_new(l, key);
 	s->pod = arena_str(a, p->name);
+	s->uid = arena_str(a, p->uid);
+	s->generation = p->generation;
 	s->container = arena_str(a, container);
 	s->role = arena_str(a, p->role);
 	s->index = p->index;
@@ -221,6 +299,7 @@ static void take_container(void *cookie, const struct log_pod *p, const struct l
 	if (!s)
 		return;
 	s->running = c->running;
+	s->restarts = c->restarts;
 	s->asked = l->o->previous && c->restarts == 0;
 	l->n_shown += !s->asked;
 	open_stream(s, false);
@@ -282,7 +361,7 @@ static void pods_listed(void *cookie)
 
 static void print_line(struct logs *l, const struct merge_line *line)
 {
-	const struct log_source *s = line->source->cookie;
+	struct log_source *s = line->source->cookie;
 
 	logline_print(&l->printer, &(struct logline){ .replica = s->replica,
 	                                              .time = line->time,
@@ -292,6 +371,8 @@ static void print_line(struct logs *l, const struct merge_line *line)
 	                                              .pod = s->pod,
 	                                              .container = s->container,
 	                                              .index = s->index });
+	/* Whoever reads may be slow. */
+	s->heard = loop_now(l->session->remote.loop);
 }
 
 /* Streams that have been read far enough go on; what is done with goes. */
@@ -307,6 +388,7 @@ static void tend(struct logs *l)
 		/* The key stays: this run was shown. */
 		if (s->gone && !merge_held(s->merge)) {
 			merge_remove(&l->merge, s->merge);
+			logline_end(&l->printer, s->replica);
 			loop_timer_free(s->timer);
 			*at = s->next;
 			s->timer = NULL;
@@ -316,18 +398,32 @@ static void tend(struct logs *l)
 	}
 }
 
-/* After the end of the job a stream that ended is not opened again. */
+/* After the end of the job a stream that ended is not opened again, unless it broke off. */
 static void give_up_waiting(struct logs *l)
 {
-	for (struct log_source *s = l->sources; s; s = s->next) {
-		if (!s->waits || !l->pods.ended)
-			continue;
-		s->waits = false;
-		s->gone = true;
-		loop_timer_stop(s->timer);
-		merge_end(s->merge, loop_now(l->session->remote.loop));
-		l->n_open--;
-	}
+	for (struct log_source *s = l->sources; s; s = s->next)
+		if (s->waits && !s->broke && l->pods.ended)
+			end_source(s);
+}
+
+/* When nothing more is waited for, after the end of the job: of a container that has ended all lines are shown, however
+   slowly they come. */
+static msec over_at(const struct logs *l)
+{
+	msec at = l->pods.ended_at + (l->n_open ? linger : settle);
+
+	for (const struct log_source *s = l->sources; s; s = s->next)
+		if (!s->gone && !s->running)
+			at = MAX(at, s->heard + linger);
+	return at;
+}
+
+/* Those that did not come to their end. */
+static void tell_broken(struct logs *l)
+{
+	for (const struct log_source *s = l->sources; s; s = s->next)
+		if (!s->gone && s->waits && s->broke)
+			report_replica(l, s, "the connection broke off: its last lines are missing", STR_NONE);
 }
 
 static bool is_over(void *cookie)
@@ -344,22 +440,23 @@ static bool is_over(void *cookie)
 	}
 	give_up_waiting(l);
 	tend(l);
-	if (printed == AT_ONCE)
-		wake = loop_now(loop);
-	else if (l->o->follow)
+	wake = printed == AT_ONCE ? loop_now(loop) : MIN(wake, logline_draw(&l->printer, loop_now(loop)));
+	if (printed < AT_ONCE && l->o->follow)
 		fflush(stdout);
 	if (wake != NEVER)
 		loop_timer_set(l->timer, wake - loop_now(loop));
 	else if (l->pods.ended)
-		loop_timer_set(l->timer, l->pods.ended_at + (l->n_open ? linger : settle) - loop_now(loop));
+		loop_timer_set(l->timer, over_at(l) - loop_now(loop));
 	if (l->status != CLI_WELL || cli_output_broken())
 		return true;
 	if (!l->o->follow)
 		return merge_done(&l->merge);
 	if (log_pods_refused(&l->pods))
 		return true;
-	return l->pods.ended && l->pods.listed && printed < AT_ONCE &&
-	       loop_now(loop) >= l->pods.ended_at + (l->n_open ? linger : settle);
+	if (!l->pods.ended || !l->pods.listed || printed == AT_ONCE || loop_now(loop) < over_at(l))
+		return false;
+	tell_broken(l);
+	return true;
 }
 
 static void woken(void *cookie)
@@ -396,10 +493,16 @@ static enum exit_code say_nothing(struct logs *l)
 	                STR_F(v.reason.n ? v.reason : v.state));
 }
 
+static void break_line(void *cookie)
+{
+	logline_break(&((struct logs *)cookie)->printer);
+}
+
 static void logs_release(struct logs *l)
 {
 	for (struct log_source *s = l->sources; s; s = s->next) {
 		kube_stream_close(s->stream);
+		log_asking_free(s->asking);
 		loop_timer_free(s->timer);
 	}
 	log_pods_release(&l->pods);
@@ -428,10 +531,14 @@ enum exit_code logs_follow(struct session *s, const struct job_found *f, const s
 		                    .index = o->index,
 		                    .what = "its pods",
 		                    .events = { take_pod, take_container, pod_gone, pods_listed, &l } };
+	s->remote.before_saying = break_line;
+	s->remote.before_saying_cookie = &l;
 	if (log_pods_start(&l.pods, o->follow, &l.status) && !remote_wait(&s->remote, is_over, &l))
 		l.status = s->cli->status;
 	if (l.status == CLI_WELL)
 		l.status = log_pods_refusal(&l.pods);
+	s->remote.before_saying = NULL;
+	logline_end(&l.printer, STR_NONE);
 	logline_break(&l.printer);
 	status = l.status;
 	if (status == CLI_WELL && !l.n_shown)

@@ -58,23 +58,45 @@ static void drop_taken(struct merge_source *s)
 	s->at = 0;
 }
 
+/* Is the line or part that was found one that was handed out from an earlier stream? Of one that was in part, what is
+   new stays. */
+static bool is_repeated(struct merge_source *s)
+{
+	size_t text = s->length - s->skip;
+
+	if (!s->left_out.time)
+		return false;
+	if (!s->in_line)
+		s->in_old = s->time < s->left_out.time || (s->time == s->left_out.time && s->left_out.lines);
+	if (s->in_old) {
+		s->left_out.lines -= s->time == s->left_out.time && !s->part;
+		return true;
+	}
+	if (s->time == s->left_out.time && text <= s->left_out.bytes && s->part) {
+		s->left_out.bytes -= text;
+		return true;
+	}
+	if (s->time == s->left_out.time)
+		s->skip += MIN(s->left_out.bytes, text);
+	s->left_out.time = 0;
+	return false;
+}
+
 /* Finds the next line or part of one. */
 static void find_line(struct merge_source *s, msec now)
 {
 	for (;;) {
 		struct str rest = str_sub(buf_str(&s->bytes), s->at, s->bytes.n);
 		const char *end = rest.n ? memchr(rest.p, '\n', rest.n) : NULL;
-		bool old;
 
-		if (s->ready || !rest.n || (!end && rest.n < MERGE_PART && !s->ended))
+		if (s->ready || !rest.n || (!end && !s->ended && rest.n < MERGE_PART && !memchr(rest.p, '\r', rest.n)))
 			return;
 		s->length = end ? (size_t)(end - rest.p) : MIN(rest.n, (size_t)MERGE_PART);
 		s->part = !end && !(s->ended && s->length == rest.n);
 		s->skip = 0;
 		if (!s->in_line)
 			read_time(s, str_sub(rest, 0, s->length), &s->skip);
-		old = s->after && s->time <= s->after;
-		if (!old) {
+		if (!is_repeated(s)) {
 			s->ready = true;
 			s->since = now;
 			return;
@@ -86,8 +108,11 @@ static void find_line(struct merge_source *s, msec now)
 
 void merge_again(struct merge_source *s)
 {
-	s->after = s->time;
-	s->ended = s->in_line = s->ready = false;
+	s->left_out.time = s->out_time;
+	s->left_out.lines = s->out_lines;
+	s->left_out.bytes = s->out_bytes;
+	s->time = 0;
+	s->ended = s->in_line = s->in_old = s->ready = false;
 	buf_clear(&s->bytes);
 	s->at = 0;
 }
@@ -112,11 +137,9 @@ static struct merge_source *first(const struct merge *m, msec now, msec *wake)
 	bool all = true;
 
 	*wake = NEVER;
-	if (m->broken) {
-		/* Nobody else's line comes into the middle of it. */
-		if (m->broken->ready || !m->broken->ended)
-			return m->broken->ready ? m->broken : NULL;
-	}
+	/* Nobody else's line comes into the middle of one, unless the rest takes too long. */
+	if (m->broken && m->broken->ready)
+		return m->broken;
 	for (size_t i = 0; i < m->n; i++) {
 		struct merge_source *s = m->v[i];
 
@@ -130,6 +153,16 @@ static struct merge_source *first(const struct merge *m, msec now, msec *wake)
 		return best;
 	*wake = best->since + m->grace;
 	return NULL;
+}
+
+/* The line or part that is handed out now. */
+static void note_out(struct merge_source *s)
+{
+	if (!s->in_line && s->time != s->out_time)
+		s->out_lines = 0;
+	s->out_time = s->time;
+	s->out_bytes = s->part ? s->out_bytes + s->length - s->skip : 0;
+	s->out_lines += !s->part;
 }
 
 bool merge_next(struct merge *m, msec now, struct merge_line *ret, msec *wake)
@@ -147,6 +180,7 @@ bool merge_next(struct merge *m, msec now, struct merge_line *ret, msec *wake)
 		                    .time = str_c(s->time_text),
 		                    .part = s->part,
 		                    .text = str_sub(rest, s->skip, s->length - s->skip) };
+	note_out(s);
 	s->at += s->length + (rest.n > s->length && rest.p[s->length] == '\n' && !s->part);
 	s->ready = false;
 	s->in_line = s->part;

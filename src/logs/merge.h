@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 enum {
-	MERGE_PART = 16 << 10, /* a longer line comes in parts */
+	MERGE_PART = 16 << 10, /* a longer line comes in parts, and one that redraws itself (carriage returns) too */
 	MERGE_HIGH = 64 << 10, /* from here on a source should be paused … */
 	MERGE_LOW = 32 << 10,  /* … until here */
 };
@@ -15,10 +15,19 @@ enum {
 struct merge_source {
 	void *cookie; /* its owner's */
 	struct buf bytes;
-	size_t at;     /* what stands before it was taken */
-	bool ended;    /* nothing more comes */
-	bool in_line;  /* the line that it goes on with has begun in a part before */
-	int64_t after; /* lines up to this time are left out; 0: none */
+	size_t at;    /* what stands before it was taken */
+	bool ended;   /* nothing more comes */
+	bool in_line; /* the line that it goes on with has begun in a part before */
+	/* What was handed out last, so that a stream which is opened again goes on behind it. */
+	int64_t out_time;   /* of the line; 0: none was */
+	uint64_t out_lines; /* so many whole ones of that time … */
+	size_t out_bytes;   /* … and so much of another, whose end has not come */
+	struct {
+		int64_t time;
+		uint64_t lines;
+		size_t bytes;
+	} left_out;  /* what the stream repeats of that */
+	bool in_old; /* the line that it goes on with is left out */
 	/* The next line, if there is one. */
 	bool ready;
 	msec since; /* when it was ready */
@@ -43,7 +52,8 @@ struct merge_line {
 };
 
 struct merge_source *merge_add(struct merge *m, void *cookie);
-/* A new stream of the same log goes on: lines up to the last one that came are left out. */
+/* A new stream of the same log begins at a line that is not later than out_time (0: at its beginning): what was handed
+   out is left out. */
 void merge_again(struct merge_source *s);
 void merge_push(struct merge_source *s, struct str bytes, msec now);
 void merge_end(struct merge_source *s, msec now);

@@ -190,6 +190,72 @@ static void a_stream_that_is_opened_again_repeats_nothing(void **state)
 	merge_release(&m);
 }
 
+/* Not even what has come and was not handed out is lost, however many lines have the same time. */
+static void what_was_not_handed_out_comes_again(void **state)
+{
+	struct merge m = { .grace = NEVER };
+	struct merge_source *a = merge_add(&m, a_name);
+	struct merge_line line;
+	msec wake;
+
+	(void)state;
+	merge_push(a, STR(T("01") "one\n" T("02") "two\n" T("02") "three\n" T("02") "four\n" T("03") "five\n"), 0);
+	for (int i = 0; i < 2; i++)
+		assert_true(merge_next(&m, 0, &line, &wake));
+	merge_again(a);
+	merge_push(a, STR(T("02") "two\n" T("02") "three\n" T("02") "four\n" T("03") "five\n"), 0);
+	pull(&m, 0);
+	expect("a:three\na:four\na:five\n");
+	merge_again(a);
+	merge_push(a, STR(T("02") "two\n" T("02") "three\n" T("02") "four\n" T("03") "five\n" T("04") "six\n"), 0);
+	pull(&m, 0);
+	expect("a:six\n");
+	merge_release(&m);
+}
+
+static void a_progress_bar_comes_while_it_is_drawn(void **state)
+{
+	struct merge m = { .grace = 250 };
+	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
+
+	(void)state;
+	merge_end(b, 0);
+	merge_push(a, STR(T("01") "bar \r10%"), 0);
+	merge_push(a, STR("\r20%"), 0);
+	pull(&m, 0);
+	expect("a:bar \r10%…\na:\r20%…\n");
+	/* What another stream repeats of it is left out, in whatever pieces it comes. */
+	merge_again(a);
+	merge_push(a, STR(T("01") "bar \r10%"), 0);
+	merge_push(a, STR("\r20%\r3"), 0);
+	pull(&m, 0);
+	expect("a:\r3…\n");
+	merge_push(a, STR("0%\n" T("02") "after\n"), 0);
+	pull(&m, 0);
+	expect("a:0%\na:after\n");
+	merge_release(&m);
+}
+
+/* Others do not wait for the end of a line that may never come. */
+static void a_line_that_goes_on_for_ever_holds_nobody(void **state)
+{
+	struct merge m = { .grace = 250 };
+	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
+
+	(void)state;
+	merge_push(a, STR(T("01") "\r10%"), 0);
+	merge_push(b, STR(T("02") "other\n"), 0);
+	pull(&m, 0);
+	expect("a:\r10%…\n");
+	assert_int_equal(pull(&m, 100), 250);
+	pull(&m, 250);
+	expect("b:other\n");
+	merge_push(a, STR("\r20%\n"), 300);
+	pull(&m, 600);
+	expect("a:\r20%\n");
+	merge_release(&m);
+}
+
 static void lines_without_a_time_stay_where_they_are(void **state)
 {
 	struct merge m = { .grace = NEVER };
@@ -255,6 +321,9 @@ int main(void)
 		TEST(long_lines_come_in_parts),
 		TEST(a_long_line_that_breaks_off),
 		TEST(a_stream_that_is_opened_again_repeats_nothing),
+		TEST(what_was_not_handed_out_comes_again),
+		TEST(a_progress_bar_comes_while_it_is_drawn),
+		TEST(a_line_that_goes_on_for_ever_holds_nobody),
 		TEST(lines_without_a_time_stay_where_they_are),
 		TEST(a_source_can_be_taken_out),
 		TEST(nanoseconds),

@@ -94,6 +94,34 @@ struct batch {
 	size_t n;
 };
 
+static void add_line(struct batch *b, const struct run_pod *p, const struct run_container *c,
+                     const struct pod_tail_line *l)
+{
+	b->lines[b->n] = (struct batch_line){
+		.line = { .replica = arena_str(&b->arena, c->prefix),
+		          .time = arena_str(&b->arena, l->time),
+		          .is_stderr = l->is_stderr,
+		          .part = l->part,
+		          .text = arena_str(&b->arena, l->text),
+		          .role = p->role,
+		          .pod = p->name,
+		          .container = c->name,
+		          .index = p->index },
+		.order = b->n,
+	};
+	b->n++;
+}
+
+static void add_lost(struct batch *b, const struct run_pod *p, const struct run_container *c,
+                     const struct pod_tail_line *l)
+{
+	struct buf text = BUF_INIT(512);
+
+	pod_tail_tell_lost(l->lost, &text);
+	add_line(b, p, c, &(struct pod_tail_line){ .time = l->time, .is_stderr = true, .text = buf_str(&text) });
+	buf_release(&text);
+}
+
 /* False: the batch is full. */
 static bool gather(struct batch *b, const struct run_pod *p)
 {
@@ -102,22 +130,12 @@ static bool gather(struct batch *b, const struct run_pod *p)
 	for (size_t i = 0; i < p->n; i++) {
 		const struct run_container *c = &p->containers[i];
 
-		while (b->n < BATCH_LINES && b->arena.used < BATCH_BYTES && pod_tail_next(c->tail, &l)) {
-			b->lines[b->n] = (struct batch_line){
-				.line = { .replica = arena_str(&b->arena, c->prefix),
-				          .time = arena_str(&b->arena, l.time),
-				          .is_stderr = l.is_stderr,
-				          .part = l.part,
-				          .text = arena_str(&b->arena, l.text),
-				          .role = p->role,
-				          .pod = p->name,
-				          .container = c->name,
-				          .index = p->index },
-				.order = b->n,
-			};
-			b->n++;
+		while (b->n + 1 < BATCH_LINES && b->arena.used < BATCH_BYTES && pod_tail_next(c->tail, &l)) {
+			if (l.lost)
+				add_lost(b, p, c, &l);
+			add_line(b, p, c, &l);
 		}
-		if (b->n == BATCH_LINES || b->arena.used >= BATCH_BYTES)
+		if (b->n + 1 >= BATCH_LINES || b->arena.used >= BATCH_BYTES)
 			return false;
 	}
 	return true;
@@ -194,8 +212,11 @@ void run_pod_free(struct run *r, struct run_pod *p)
 	print(r, &b);
 	batch_release(&b);
 	map_del(&r->pods, p->uid);
-	for (size_t i = 0; i < p->n; i++)
+	run_hide(r);
+	for (size_t i = 0; i < p->n; i++) {
+		logline_end(&r->logs, p->containers[i].prefix);
 		pod_tail_free(p->containers[i].tail);
+	}
 	arena_release(&p->arena);
 	free(p);
 }

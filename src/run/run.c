@@ -133,6 +133,8 @@ static enum exit_code run_all(struct run *r, msec timeout)
 	if (start_cluster(r, &e)) {
 		loop_run(r->loop);
 		run_logs(r);
+		run_hide(r);
+		logline_end(&r->logs, STR_NONE);
 		status = status_of(r);
 		run_kills_end(r);
 	} else {

@@ -86,13 +86,19 @@ static void draw(struct run *r)
 	} else {
 		buf_printf(&b, "%.*s: starting", STR_F(r->input.name));
 	}
-	if (r->drawn && str_hash(buf_str(&b)) == r->said) {
+	if (r->drawn && str_hash(buf_str(&b)) == r->said && logline_due(&r->logs) > loop_now(r->loop)) {
 		buf_release(&who);
 		buf_release(&b);
 		return;
 	}
 	r->said = str_hash(buf_str(&b));
-	logline_break(&r->logs);
+	run_hide(r);
+	logline_draw(&r->logs, loop_now(r->loop));
+	/* The state stands below the progress bars, and goes with them. */
+	if (r->logs.drawn) {
+		fputc('\n', stdout);
+		r->logs.drawn++;
+	}
 	fflush(stdout);
 	fprintf(stderr, "\r\033[K\033[2m%.*s\033[0m", STR_F(cut(buf_str(&b), width() - 1)));
 	r->drawn = true;
@@ -142,7 +148,9 @@ void run_show(struct run *r)
 		tell_addresses(r);
 	if (r->live)
 		draw(r);
-	else if (r->told && !r->options->quiet)
+	else if (logline_draw(&r->logs, loop_now(r->loop)) != NEVER || r->logs.drawn)
+		fflush(stdout);
+	if (!r->live && r->told && !r->options->quiet)
 		show_state(r);
 	r->told = false;
 }

@@ -66,3 +66,75 @@ no_pods() { is "$(api "$pods" | jq -r '.items[].metadata.name')" ""; }
   eventually 60 second
   is "$(dljob logs runs --local -q --previous)" "trainer-0 | first"
 }
+
+# background NAME COMMAND…: its output is in NAME.out and NAME.err.
+background() {
+  local name=$1
+  shift
+  "$@" >"$name.out" 2>"$name.err" 3>&- &
+  echo $! >"$name.pid"
+}
+
+said() { has "$(cat "$1.err")" "dljob $1: the API server $2"; }
+
+@test "over down and up: each line once, and who waits is told that nobody answers" {
+  up
+  cat >steps.sh <<'SH'
+read -r id </proc/sys/kernel/random/uuid
+echo "begin $id"
+i=0
+while [ ! -e enough ]; do
+  i=$((i + 1))
+  echo "$id $i"
+  sleep 0.05
+done
+echo "end $id"
+SH
+  job steps "cd $PWD; . ./steps.sh" | submit
+  url=https://127.0.0.1:$(cat home/port)
+  background logs "$DLJOB" logs steps --local -q -f
+  background wait "$DLJOB" wait steps --local -q
+  background get "$DLJOB" get steps --local -q -w
+  lines() { [ "$(grep -c "$1" logs.out)" -ge "$2" ]; }
+  eventually 60 lines begin 1
+  eventually 60 lines ' 5$' 1
+  dljob local down >/dev/null
+  for command in logs wait get; do eventually 60 said "$command" "($url) does not answer; still trying"; done
+  up
+  for command in logs wait get; do eventually 60 said "$command" "answers again"; done
+  eventually 60 lines begin 2
+  eventually 60 lines ' 5$' 2
+  touch enough
+  wait "$(cat logs.pid)"
+  wait "$(cat wait.pid)"
+  rm logs.pid wait.pid
+  is "$(sort logs.out | uniq -d)" ""
+  # Of each run all lines: those that it counted, and no gap.
+  sed -n "s/.*begin //p" logs.out >ids
+  while read -r id; do
+    grep -o "$id [0-9]*\$" logs.out | cut -d ' ' -f 2 >numbers
+    is "$(cat numbers)" "$(seq "$(wc -l <numbers)")"
+  done <ids
+  is "$(grep -c end logs.out)" 1
+}
+
+# missing FILE: how many lines it says are missing.
+missing() { awk -F '[][ ]' '/ missing here: /{n += $4} END{print n + 0}' "$1"; }
+
+@test "a million lines: none is lost in silence" {
+  up
+  job million 'seq 1000000' >job.yaml
+  dljob submit --local -q --logs job.yaml >out
+  shown=$(grep -c '^trainer-0 | [0-9]*$' out)
+  is "$((shown + $(missing out)))" 1000000
+  is "$(sed -n 's/^trainer-0 | \([0-9]*\)$/\1/p' out | sort -nuc && echo in order)" "in order"
+
+  # More than is kept, and nobody read it.
+  job much 'seq 1500000' | submit
+  ended much Succeeded
+  dljob logs --local -q much >out
+  has "$(head -n 1 out)" "lines are missing here: written faster than read, and of a container's log only the newest"
+  [ "$(missing out)" -gt 100000 ]
+  is "$(($(wc -l <out) - 1 + $(missing out)))" 1500000
+  has_not "$(dljob logs --local -q much --tail 5)" missing
+}

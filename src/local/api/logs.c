@@ -20,6 +20,8 @@ struct log_reader {
 	bool timestamps, follow;
 	bool ended; /* the container has: nothing more will be written */
 	bool over, in_line;
+	bool is_stderr; /* … of standard error */
+	bool began;     /* a line has been read */
 	struct buf out;
 };
 
@@ -71,6 +73,11 @@ static void put_limited(struct log_reader *r, struct str s)
 
 static void put_tail_line(struct log_reader *r, const struct pod_tail_line *line)
 {
+	/* A line of one stream does not go on with one of the other. */
+	if (r->in_line && r->is_stderr != line->is_stderr) {
+		put_limited(r, STR("\n"));
+		r->in_line = false;
+	}
 	if (r->timestamps && !r->in_line) {
 		put_limited(r, line->time);
 		put_limited(r, STR(" "));
@@ -79,6 +86,20 @@ static void put_tail_line(struct log_reader *r, const struct pod_tail_line *line
 	if (!line->part)
 		put_limited(r, STR("\n"));
 	r->in_line = line->part;
+	r->is_stderr = line->is_stderr;
+}
+
+/* In a line of its own, where they would be. */
+static void put_lost(struct log_reader *r, const struct pod_tail_line *line)
+{
+	struct buf text = BUF_INIT(512);
+
+	pod_tail_tell_lost(line->lost, &text);
+	if (r->in_line)
+		put_limited(r, STR("\n"));
+	r->in_line = false;
+	put_tail_line(r, &(struct pod_tail_line){ .time = line->time, .text = buf_str(&text) });
+	buf_release(&text);
 }
 
 /* Reads on, as far as the reader keeps up. */
@@ -89,8 +110,12 @@ static void read_on(struct log_reader *r)
 
 	while (!r->over && http_stream_waiting(r->x) + r->out.n < PIECE && r->left != 0 &&
 	       (more = pod_tail_next(r->tail, &line)))
-		if (!r->since[0] || memcmp(line.time.p, r->since, MIN(line.time.n, strlen(r->since))) >= 0)
+		if (!r->since[0] || memcmp(line.time.p, r->since, MIN(line.time.n, strlen(r->since))) >= 0) {
+			if (line.lost && (!r->since[0] || r->began))
+				put_lost(r, &line);
 			put_tail_line(r, &line);
+			r->began = true;
+		}
 	if (r->out.n && !r->over)
 		http_stream_put(r->x, buf_str(&r->out));
 	buf_clear(&r->out);

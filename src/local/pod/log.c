@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 enum { OUT_MAX = 1 << 20, PATH_TEXT = 4096, TAIL_LINES = 80, TAIL_BYTES = 2048, TAIL_READ = 16384 };
+enum { READ_SIZE = 64 << 10, WITH_FRONT = POD_LOG_LINE + 128 };
 
 int64_t pod_log_clock(void)
 {
@@ -13,6 +14,45 @@ int64_t pod_log_clock(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Lines that are whole, as pod_log_whole() has them. */
+static int64_t count_whole(struct str s)
+{
+	struct str line;
+	int64_t n = 0;
+
+	while (memchr(str_text(s), '\n', s.n) && str_next(&s, '\n', &line))
+		n += pod_log_whole(line);
+	return n;
+}
+
+/* One that somebody else has begun. */
+static void count_file(struct pod_log *l)
+{
+	int fd = open(l->path, O_RDONLY | O_CLOEXEC);
+	struct buf text = BUF_INIT(WITH_FRONT + READ_SIZE);
+	char piece[READ_SIZE];
+	ssize_t n;
+
+	l->lines = 0;
+	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0) {
+		struct str all, line;
+
+		buf_put(&text, (struct str){ piece, (size_t)n });
+		all = buf_str(&text);
+		while (all.n && memchr(all.p, '\n', all.n) && str_next(&all, '\n', &line))
+			if (!pod_log_head(line, &l->lines))
+				l->lines += pod_log_whole(line);
+		if (all.n > WITH_FRONT)
+			all = STR_NONE;
+		if (all.n)
+			memmove(text.p, all.p, all.n);
+		text.n = all.n;
+	}
+	buf_release(&text);
+	if (fd >= 0)
+		close(fd);
 }
 
 static void open_file(struct pod_log *l)
@@ -24,12 +64,27 @@ static void open_file(struct pod_log *l)
 	l->torn = false;
 }
 
+bool pod_log_head(struct str line, int64_t *before)
+{
+	return line.n > 1 && *line.p == '#' && str_int(str_sub(line, 1, line.n), before);
+}
+
+bool pod_log_whole(struct str line)
+{
+	/* TIME, which is always as long, a blank, stdout or stderr, a blank, the tag. */
+	const size_t tag = sizeof("2026-01-02T03:04:05.678901234Z stdout ") - 1;
+
+	return line.n > tag && line.p[tag] == 'F';
+}
+
 void pod_log_open(struct pod_log *l, const char *path, int64_t max, int64_t files, int64_t (*now)(void))
 {
 	*l = (struct pod_log){ .path = xstrndup(path, strlen(path)), .max = max, .files = files, .now = now };
 	l->line[POD_STDOUT] = l->line[POD_STDERR] = (struct buf)BUF_INIT(POD_LOG_LINE);
 	l->out = (struct buf)BUF_INIT(OUT_MAX);
 	open_file(l);
+	if (l->size > 0)
+		count_file(l);
 }
 
 static void log_file(const struct pod_log *l, int64_t i, char ret[static PATH_TEXT])
@@ -43,6 +98,7 @@ static void log_file(const struct pod_log *l, int64_t i, char ret[static PATH_TE
 static void rotate(struct pod_log *l)
 {
 	char from[PATH_TEXT], to[PATH_TEXT];
+	ssize_t n;
 
 	close(l->fd);
 	for (int64_t i = l->files - 1; i > 0; i--) {
@@ -53,6 +109,14 @@ static void rotate(struct pod_log *l)
 	if (l->files <= 1)
 		unlink(l->path);
 	open_file(l);
+	snprintf(from, sizeof(from), "#%lld\n", (long long)l->lines);
+	if (l->fd < 0 || l->size > 0)
+		return;
+	n = write(l->fd, from, strlen(from));
+	/* A full disk: better none than a part of it. */
+	if (n > 0 && n < (ssize_t)strlen(from) && ftruncate(l->fd, 0) == 0)
+		n = 0;
+	l->size += MAX(n, 0);
 }
 
 /* The bytes of OUT that the disk took. */
@@ -97,6 +161,7 @@ static void flush(struct pod_log *l)
 	}
 	done = l->fd >= 0 && !l->torn ? write_all(l) : 0;
 	l->size += (int64_t)done;
+	l->lines += count_whole((struct str){ l->out.p, done });
 	if (done > 0)
 		l->torn = l->out.p[done - 1] != '\n';
 	if (done < l->out.n)
@@ -155,6 +220,11 @@ void pod_log_add(struct pod_log *l, enum pod_stream s, struct str bytes)
 		n += end ? 1 : 0;
 		bytes = str_sub(bytes, n, bytes.n - n);
 	}
+	/* A progress bar is to be seen before its line ends, if it ever does. */
+	if (l->line[s].n && memchr(l->line[s].p, '\r', l->line[s].n)) {
+		put_log_line(l, s, 'P', buf_str(&l->line[s]));
+		buf_clear(&l->line[s]);
+	}
 	flush(l);
 }
 
@@ -206,7 +276,7 @@ void pod_log_tail(const char *path, struct buf *ret)
 	if (rest.n == sizeof(text)) /* begins within a line */
 		str_next(&rest, '\n', &line);
 	while (str_next(&rest, '\n', &line)) {
-		if (line.n == 0)
+		if (line.n == 0 || *line.p == '#')
 			continue;
 		if (n == TAIL_LINES)
 			memmove(lines, lines + 1, --n * sizeof(*lines));

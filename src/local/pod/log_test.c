@@ -110,10 +110,27 @@ static void test_rotation(void **state)
 		pod_log_add(&l, POD_STDOUT, (struct str){ line, 2 });
 	}
 	pod_log_close(&l);
-	assert_string_equal(text("").p, FRONT "stdout F 8\n");
-	assert_string_equal(text(".1").p, FRONT "stdout F 6\n" FRONT "stdout F 7\n");
-	assert_string_equal(text(".2").p, FRONT "stdout F 4\n" FRONT "stdout F 5\n");
+	assert_string_equal(text("").p, "#8\n" FRONT "stdout F 8\n");
+	assert_string_equal(text(".1").p, "#6\n" FRONT "stdout F 6\n" FRONT "stdout F 7\n");
+	assert_string_equal(text(".2").p, "#4\n" FRONT "stdout F 4\n" FRONT "stdout F 5\n");
 	assert_string_equal(text(".3").p, "(none)");
+}
+
+/* A progress bar is there while it draws, and is one line in the end. */
+static void test_carriage_returns(void **state)
+{
+	struct pod_log l;
+
+	(void)state;
+	pod_log_open(&l, path, 1 << 20, 5, at);
+	pod_log_add(&l, POD_STDERR, STR("step\n\r 1%"));
+	pod_log_add(&l, POD_STDERR, STR("\r 2%"));
+	pod_log_add(&l, POD_STDOUT, STR("no bar"));
+	assert_string_equal(text("").p, FRONT "stderr F step\n" FRONT "stderr P \r 1%\n" FRONT "stderr P \r 2%\n");
+	pod_log_add(&l, POD_STDERR, STR("\r 3%\n"));
+	assert_true(str_has_suffix(text(""), STR("P \r 2%\n" FRONT "stderr F \r 3%\n")));
+	pod_log_close(&l);
+	assert_true(str_has_suffix(text(""), STR(FRONT "stdout F no bar\n")));
 }
 
 /* A limit on the size of files stands for a full disk. */
@@ -193,6 +210,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_long_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_rotation, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_carriage_returns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tail, set_up, tear_down),

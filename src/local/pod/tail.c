@@ -17,6 +17,9 @@ struct pod_tail {
 	int fd;        /* of the file that is read; -1: none */
 	struct buf in; /* read, not yet given out */
 	size_t at;     /* … from here on */
+	int64_t seen;  /* lines of the run up to here, as far as its files say */
+	int64_t lost;  /* … that were rotated away, and not told yet */
+	bool anywhere; /* what stands before its first line is not missed */
 };
 
 struct pod_tail *pod_tail_new(const char *folder, struct str container, int64_t run)
@@ -119,7 +122,16 @@ static bool open_next(struct pod_tail *t)
 	if (!t->all || oldest_of(&(struct pod_tail){ .folder = t->folder, .run = t->run + 1 }) < 0)
 		return false;
 	t->run++;
+	t->seen = 0;
 	return open_at(t, oldest_of(t));
+}
+
+/* A file after the first says how many lines stand before it. */
+static void take_head(struct pod_tail *t, int64_t before)
+{
+	if (before > t->seen && !t->anywhere)
+		t->lost += before - t->seen;
+	t->seen = MAX(t->seen, before);
 }
 
 /* Reads on. False: at the end of the file, for now. */
@@ -154,6 +166,7 @@ static bool parse(struct str line, struct pod_tail_line *ret)
 		return false;
 	ret->is_stderr = str_eqc(stream, "stderr");
 	ret->part = *tag.p == 'P';
+	ret->lost = 0;
 	ret->text = line.p ? line : STR_NONE;
 	return (ret->is_stderr || str_eqc(stream, "stdout")) && (ret->part || *tag.p == 'F');
 }
@@ -178,11 +191,20 @@ static bool at_newest(const struct pod_tail *t)
 bool pod_tail_next(struct pod_tail *t, struct pod_tail_line *ret)
 {
 	struct str line;
+	int64_t before;
 
 	for (;;) {
-		while (t->fd >= 0 && take_line(t, &line))
-			if (parse(line, ret))
+		while (t->fd >= 0 && take_line(t, &line)) {
+			if (parse(line, ret)) {
+				t->seen += !ret->part;
+				t->anywhere = false;
+				ret->lost = t->lost;
+				t->lost = 0;
 				return true;
+			}
+			if (pod_log_head(line, &before))
+				take_head(t, before);
+		}
 		if (t->fd >= 0 && fill(t))
 			continue;
 		/* It may have been written to between the read and the rotation: look once more. */
@@ -215,6 +237,16 @@ void pod_tail_last(struct pod_tail *t, size_t n)
 
 	while (all > n && pod_tail_next(t, &line))
 		all -= !line.part;
+	t->lost = 0;
+	t->anywhere = t->fd < 0;
+}
+
+void pod_tail_tell_lost(int64_t lost, struct buf *ret)
+{
+	buf_printf(ret,
+	           "[%lld line%s missing here: written faster than read, and of a container's log only the newest "
+	           "files are kept]",
+	           (long long)lost, lost == 1 ? " is" : "s are");
 }
 
 int64_t pod_tail_runs(const char *folder, struct str container)

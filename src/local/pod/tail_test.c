@@ -126,6 +126,8 @@ static void rotation(void **state)
 
 static void rotated_away(void **state)
 {
+	struct pod_tail_line l;
+
 	(void)state;
 	pod_log_open(&writer, path, 60, 2, at);
 	tail = pod_tail_new(folder, STR("c"), 0);
@@ -135,10 +137,52 @@ static void rotated_away(void **state)
 	put("c\n");
 	put("d\n");
 	put("e\n");
-	expect("d"); /* b and c are lost */
-	expect("e");
+	/* b and c are lost. */
+	assert_true(pod_tail_next(tail, &l));
+	assert_true(str_eqc(l.text, "d"));
+	assert_int_equal(l.lost, 2);
+	assert_true(pod_tail_next(tail, &l));
+	assert_true(str_eqc(l.text, "e"));
+	assert_int_equal(l.lost, 0);
 	expect_none();
+	/* Who comes late misses them, too, unless he wants no more than the last lines. */
+	pod_tail_free(tail);
+	tail = pod_tail_new(folder, STR("c"), 0);
+	assert_true(pod_tail_next(tail, &l));
+	assert_int_equal(l.lost, 3);
+	for (size_t n = 1; n < 4; n++) {
+		pod_tail_free(tail);
+		tail = pod_tail_new(folder, STR("c"), 0);
+		pod_tail_last(tail, n);
+		assert_true(pod_tail_next(tail, &l));
+		assert_int_equal(l.lost, 0);
+	}
 	pod_log_close(&writer);
+}
+
+/* Of a program that writes while nobody reads, and of one that is started again and goes on with its file. */
+static void what_is_lost_is_counted(void **state)
+{
+	struct pod_tail_line l;
+	int64_t lines = 0, lost = 0;
+
+	(void)state;
+	tail = pod_tail_new(folder, STR("c"), 0);
+	for (int run = 0; run < 3; run++) {
+		pod_log_open(&writer, path, 1024, 3, at);
+		for (int i = 0; i < 300; i++) {
+			put(i % 3 ? "some text\n" : "in parts\rone\r");
+			if (i % 3 == 0)
+				put("end\n");
+			if (i % 130 == 0)
+				assert_true(pod_tail_next(tail, &l)), lines += !l.part, lost += l.lost;
+		}
+		pod_log_close(&writer);
+	}
+	while (pod_tail_next(tail, &l))
+		lines += !l.part, lost += l.lost;
+	assert_true(lost > 300);
+	assert_int_equal(lines + lost, 900);
 }
 
 static void one_run_after_the_other(void **state)
@@ -222,6 +266,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_as_they_come, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rotation, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rotated_away, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_lost_is_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_run_after_the_other, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_lines_come_in_parts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damage, set_up, tear_down),
