@@ -2,16 +2,28 @@
 
 #include <time.h>
 
-static msec wall_now(void *cookie)
+static msec read_clock(clockid_t id)
 {
 	struct timespec ts;
 
-	(void)cookie;
-	clock_gettime(CLOCK_REALTIME, &ts);
+	clock_gettime(id, &ts);
 	return (msec)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+static msec wall_now(void *cookie)
+{
+	(void)cookie;
+	return read_clock(CLOCK_REALTIME);
+}
+
+static msec thread_now(void *cookie)
+{
+	(void)cookie;
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 const struct clock clock_wall = { wall_now, NULL };
+const struct clock clock_thread = { thread_now, NULL };
 
 /* Days since 1970-01-01 of a date in the Gregorian calendar. */
 static int64_t days_of(int64_t y, int64_t m, int64_t d)

@@ -25,6 +25,9 @@ static inline msec clock_now(const struct clock *c)
 /* The machine's wall clock. */
 extern const struct clock clock_wall;
 
+/* The processor's time that the calling thread has taken; it stands still while a machine sleeps or others run. */
+extern const struct clock clock_thread;
+
 /* "2026-11-15T12:00:00Z", with optional fraction (cut to milliseconds) and offset as RFC 3339 allows.
    False if it is none, also for days that no calendar has. */
 bool time_parse(struct str s, msec *ret);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void close_fd(const int *fd)
@@ -36,4 +37,33 @@ enum file_read file_read(struct str *ret, const char *path, struct arena *a, str
 	n = n < 0 || b.overflow ? -1 : 0;
 	buf_release(&b);
 	return n < 0 ? FILE_FAILED : FILE_READ;
+}
+
+static bool is_regular(const char *path, const struct stat *st, struct err *e)
+{
+	return S_ISREG(st->st_mode) || err_set(e, ERR_IO, "%s: is not a regular file", path);
+}
+
+int file_open_regular(const char *path, struct err *e)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) < 0) {
+		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+		return -1;
+	}
+	/* Opening alone can do something, with a device; what is put there in between is found out below. */
+	if (!is_regular(path, &st, e))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+		close_fd(&fd);
+		return -1;
+	}
+	if (is_regular(path, &st, e))
+		return fd;
+	close(fd);
+	return -1;
 }

@@ -208,6 +208,19 @@ static void check_user_env(struct kind_job *kj, const struct role *role, const s
 	}
 }
 
+/* A text too long for the kind's code is the job's mistake, not the kind's: it has too many replicas. False: something
+   else was wrong. */
+static bool check_long_text(struct kind_job *kj, const struct role *role, struct err *e)
+{
+	if (!kj->kinds->sb.long_text)
+		return false;
+	problem_error(&kj->job->problems, role->path,
+	              "a variable would have more than %zu bytes; Linux takes at most %d, so use fewer replicas",
+	              kj->kinds->sb.limits.text, VARIABLE_MAX);
+	err_release(e);
+	return true;
+}
+
 static bool check_variables(struct kind_job *kj, size_t role, struct pod_sizes *sizes, struct err *e)
 {
 	const struct role *r = &kj->job->roles[role];
@@ -225,7 +238,7 @@ static bool check_variables(struct kind_job *kj, size_t role, struct pod_sizes *
 		check_sizes(kj, r, &own);
 	}
 	if (!pod_say_begin(&say, kj, role, r->count - 1, 0, e))
-		return false;
+		return check_long_text(kj, r, e);
 	check_sizes(kj, r, &say.env);
 	check_labels(kj, r, &say.labels);
 	pod_sizes_add(sizes, kj, role, &say.env);

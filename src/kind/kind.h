@@ -29,6 +29,9 @@ struct kind_limits {
 	int64_t instructions; /* of one call */
 	size_t memory;        /* bytes that one call may add */
 	size_t churn;         /* bytes that one call may allocate in all, freed or not */
+	size_t text;          /* bytes of one text */
+	msec time;            /* of one call; instructions alone say nothing of comparisons of long texts */
+	const struct clock *clock;
 };
 
 extern const struct kind_limits kind_limits_default;

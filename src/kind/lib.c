@@ -223,6 +223,17 @@ static int lib_tostring(lua_State *L)
 	return 1;
 }
 
+/* Lua's own. A long text takes long to read. */
+static int lib_tonumber(lua_State *L)
+{
+	if (lua_type(L, 1) == LUA_TSTRING)
+		sandbox_charge(L, lua_rawlen(L, 1) / 4);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	lua_insert(L, 1);
+	lua_call(L, lua_gettop(L) - 1, 1);
+	return 1;
+}
+
 static int lib_json(lua_State *L)
 {
 	struct sandbox *sb = sandbox_of(L);
@@ -295,12 +306,12 @@ static int by_key(const void *a, const void *b)
 /* Pushes a list of the keys of table 1: numbers first, then texts, each in order. */
 static void push_sorted_keys(lua_State *L)
 {
-	size_t n = 0, i = 0;
+	size_t n = 0, i = 0, bytes = 0;
 	struct key *keys;
 
-	for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1))
-		n++;
-	sandbox_charge(L, n * 20);
+	for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1), n++)
+		bytes += lua_type(L, -2) == LUA_TSTRING ? lua_rawlen(L, -2) : 0;
+	sandbox_charge(L, n * 20 + bytes);
 	keys = lua_newuserdatauv(L, (n + 1) * sizeof(*keys), 0);
 	for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1), i++) {
 		struct key *k = &keys[i];
@@ -428,7 +439,7 @@ static bool less(lua_State *L, int fn)
 		lua_pop(L, 1);
 		return yes;
 	}
-	yes = lua_compare(L, -1, -2, LUA_OPLT);
+	yes = sandbox_less(L, -1, -2);
 	lua_pop(L, 2);
 	return yes;
 }
@@ -501,7 +512,7 @@ static const luaL_Reg tables[] = {
 };
 
 /* Taken from Lua's own library as they are. */
-static const char *const base_kept[] = { "type", "tonumber", "ipairs", "select", "error", "assert", NULL };
+static const char *const base_kept[] = { "type", "ipairs", "select", "error", "assert", NULL };
 static const char *const math_kept[] = { "floor",     "ceil",       "min",        "max", "abs",
 	                                 "tointeger", "maxinteger", "mininteger", NULL };
 
@@ -589,6 +600,9 @@ void sandbox_push_globals(struct sandbox *sb)
 	/* luaopen_base fills the state's globals; they are emptied again below. */
 	lua_pushcfunction(L, luaopen_base);
 	lua_call(L, 0, 1);
+	lua_getfield(L, -1, "tonumber");
+	lua_pushcclosure(L, lib_tonumber, 1);
+	lua_setfield(L, -3, "tonumber");
 	keep_fields(L, base_kept);
 	lua_newtable(L);
 	lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);

@@ -1,5 +1,6 @@
 /* Loading: a file returns one table; everything in it is checked here, so that a slip of the pen is
    found when the operator starts and not when a job comes by. */
+#include "base/file.h"
 #include "kind/globals.h"
 #include "kind/internal.h"
 #include "kind/table.h"
@@ -7,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <unistd.h>
 
 enum { KIND_FILE_MAX = 1 << 20, SHORT_MAX = 16, LABEL_VALUE_MAX = 63 };
 
@@ -325,31 +327,31 @@ bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct e
 	return true;
 }
 
-static bool read_all(FILE *f, struct buf *b)
+static bool read_all(int fd, struct buf *b)
 {
 	char part[8192];
-	size_t n;
+	ssize_t n;
 
-	while ((n = fread(part, 1, sizeof(part), f)) > 0)
-		buf_put(b, (struct str){ part, n });
-	return !ferror(f);
+	while ((n = read(fd, part, sizeof(part))) > 0 && !b->overflow)
+		buf_put(b, (struct str){ part, (size_t)n });
+	return n >= 0;
 }
 
 bool kinds_load_file(struct kinds *k, const char *path, struct err *e)
 {
 	struct buf b = BUF_INIT(KIND_FILE_MAX);
-	FILE *f = fopen(path, "rbe");
+	int fd = file_open_regular(path, e);
 	bool ok;
 
-	if (!f)
-		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-	if (!read_all(f, &b))
+	if (fd < 0)
+		return false;
+	if (!read_all(fd, &b))
 		ok = err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 	else if (b.overflow)
 		ok = err_set(e, ERR_LIMIT, "%s: larger than 1 MiB", path);
 	else
 		ok = kinds_load_text(k, str_c(path), buf_str(&b), e);
-	fclose(f);
+	close(fd);
 	buf_release(&b);
 	return ok;
 }

@@ -275,6 +275,47 @@ static void test_folder(void **state)
 	kinds_free(k);
 }
 
+/* In a folder of kinds nothing is waited for and nothing but a regular file is read, links to one included. */
+static void test_odd_files(void **state)
+{
+	static const struct {
+		const char *target, *says;
+	} links[] = {
+		{ "/dev/zero", "is not a regular file" },
+		{ "pipe", "is not a regular file" },
+		{ "/", "is not a regular file" },
+		{ "nowhere", "No such file" },
+		{ "real", NULL },
+	};
+	char dir[] = "/tmp/kinds-XXXXXX", link[256], pipe[256], real[256];
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s/a.lua", dir);
+	snprintf(pipe, sizeof(pipe), "%s/pipe", dir);
+	snprintf(real, sizeof(real), "%s/real", dir);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	put_file(dir, "real", KIND(""));
+	for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+		struct kinds *k = kinds_new(NULL);
+
+		assert_int_equal(symlink(links[i].target, link), 0);
+		assert_int_equal(kinds_load_dir(k, dir, &e), !links[i].says);
+		if (links[i].says && (!strstr(err_msg(&e), "a.lua: ") || !strstr(err_msg(&e), links[i].says)))
+			fail_msg("%s: %s", links[i].target, err_msg(&e));
+		assert_int_equal(unlink(link), 0);
+		kinds_free(k);
+	}
+	assert_int_equal(rename(pipe, link), 0);
+	assert_false(kinds_load_file(NULL, link, &e));
+	assert_non_null(strstr(err_msg(&e), "a.lua: is not a regular file"));
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(unlink(real), 0);
+	assert_int_equal(rmdir(dir), 0);
+	err_release(&e);
+}
+
 static void test_large_file(void **state)
 {
 	struct kinds *k = kinds_new(NULL);
@@ -300,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_odd_files),
 		cmocka_unit_test(test_large_file),
 	};
 

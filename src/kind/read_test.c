@@ -456,6 +456,11 @@ static void test_variable_too_long(void **state)
 	fixture_read(&f, TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: WORKER, replicas: 3000, " T "}]}");
 	assert_int_equal(kind_job(f.job)->problems.errors, 0);
 	assert_null(strstr(fixture_problems(&f), "Linux"));
+	/* Too long for the kind's own code. */
+	fixture_read(&f, TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: WORKER, replicas: 80000, " T "}]}");
+	assert_non_null(strstr(fixture_problems(&f),
+	                       "error spec.replicaSpecs[0]: a variable would have more than 1048576 "
+	                       "bytes; Linux takes at most 131072, so use fewer replicas"));
 }
 
 /* An operator that reads thousands of jobs must not keep anything of those that are gone. */

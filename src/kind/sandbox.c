@@ -6,9 +6,22 @@ const struct kind_limits kind_limits_default = {
 	.instructions = 50 * 1000 * 1000,
 	.memory = (size_t)64 << 20,
 	.churn = (size_t)1 << 30,
+	.text = (size_t)1 << 20,
+	.time = SECONDS(1),
+	.clock = &clock_thread,
 };
 
-enum { STEP = 10000, MESSAGE_MAX = 2000 };
+enum {
+	STEP = 10000,
+	/* One instruction may compare two long texts, or read one as a number: the clock is looked at more often. */
+	STEP_LONG = 500,
+	LONG_TEXT = 64 << 10,
+	MESSAGE_MAX = 2000,
+};
+
+/* What Lua keeps with a text. */
+enum { TEXT_FRAME = 64 };
+static const char text_too_long[] = "makes a text of more than 1 MiB";
 
 static void look_at_limits(lua_State *L, lua_Debug *ar);
 
@@ -38,6 +51,27 @@ static bool too_much_churn(const struct sandbox *sb)
 	return sb->churn > sb->limits.churn;
 }
 
+/* For a new block Lua says in OLD what it is for. Between once and twice the limit the hook says where. */
+static bool is_text_allowed(struct sandbox *sb, bool new, size_t old, size_t size)
+{
+	if (!new || old != LUA_TSTRING || size <= sb->limits.text + TEXT_FRAME)
+		return true;
+	sb->long_text = size;
+	look_soon(sb);
+	return size <= 2 * sb->limits.text + TEXT_FRAME;
+}
+
+static void count_long(struct sandbox *sb, size_t before, size_t size)
+{
+	if (before >= LONG_TEXT)
+		sb->long_blocks--;
+	if (size < LONG_TEXT)
+		return;
+	sb->long_blocks++;
+	if (sb->running && sb->step > STEP_LONG)
+		look_soon(sb);
+}
+
 static void *allocate(void *cookie, void *p, size_t old, size_t size)
 {
 	struct sandbox *sb = cookie;
@@ -46,8 +80,11 @@ static void *allocate(void *cookie, void *p, size_t old, size_t size)
 	if (size == 0) {
 		free(p);
 		sb->live -= before;
+		count_long(sb, before, 0);
 		return NULL;
 	}
+	if (sb->running && !is_text_allowed(sb, !p, old, size))
+		return NULL;
 	if (size > before && sb->running) {
 		/* A margin above the limit, so that the hook can say where; past it Lua collects garbage and
 		   then gives up. */
@@ -60,6 +97,7 @@ static void *allocate(void *cookie, void *p, size_t old, size_t size)
 	sb->live = sb->live - before + size;
 	if (sb->running && (too_much_memory(sb) || too_much_churn(sb)))
 		look_soon(sb);
+	count_long(sb, before, size);
 	return xrealloc(p, size);
 }
 
@@ -73,19 +111,23 @@ static void give_up(lua_State *L, lua_Debug *ar, const char *reason)
 static void look_at_limits(lua_State *L, lua_Debug *ar)
 {
 	struct sandbox *sb = sandbox_of(L);
+	int step;
 
 	sb->left -= sb->step;
+	if (sb->long_text)
+		give_up(L, ar, text_too_long);
 	if (too_much_memory(sb))
 		lua_gc(L, LUA_GCCOLLECT);
 	if (too_much_memory(sb))
 		give_up(L, ar, "takes more memory than a call may");
 	if (too_much_churn(sb))
 		give_up(L, ar, "allocates more memory than a call may");
-	if (sb->left < 0)
+	if (sb->left < 0 || clock_now(sb->limits.clock) > sb->end)
 		give_up(L, ar, "runs longer than a call may");
-	if (sb->step != STEP) {
-		sb->step = STEP;
-		lua_sethook(L, look_at_limits, LUA_MASKCOUNT, STEP);
+	step = sb->long_blocks ? STEP_LONG : STEP;
+	if (sb->step != step) {
+		sb->step = step;
+		lua_sethook(L, look_at_limits, LUA_MASKCOUNT, step);
 	}
 }
 
@@ -97,6 +139,13 @@ void sandbox_charge(lua_State *L, uint64_t work)
 		return;
 	if (work > INT64_MAX / 2 || (sb->left -= (int64_t)work) < 0)
 		luaL_error(L, "runs longer than a call may");
+}
+
+bool sandbox_less(lua_State *L, int a, int b)
+{
+	if (lua_type(L, a) == LUA_TSTRING && lua_type(L, b) == LUA_TSTRING)
+		sandbox_charge(L, MIN(lua_rawlen(L, a), lua_rawlen(L, b)) / 16);
+	return lua_compare(L, a, b, LUA_OPLT);
 }
 
 static int panic(lua_State *L)
@@ -147,7 +196,9 @@ static bool report(struct sandbox *sb, int status, struct str file, const char *
 	const char *msg = NULL;
 	bool placed;
 
-	if (status == LUA_ERRMEM)
+	if (status == LUA_ERRMEM && sb->long_text)
+		msg = text_too_long;
+	else if (status == LUA_ERRMEM)
 		msg = "takes more memory than a call may";
 	else if (lua_type(sb->L, -1) == LUA_TSTRING)
 		msg = lua_tolstring(sb->L, -1, &n);
@@ -170,7 +221,9 @@ bool sandbox_call(struct sandbox *sb, int nargs, int nresults, struct str file, 
 	sb->base = sb->live;
 	sb->churn = 0;
 	sb->left = sb->limits.instructions;
-	sb->step = (int)MIN(sb->limits.instructions, (int64_t)STEP);
+	sb->step = (int)MIN(sb->limits.instructions, (int64_t)(sb->long_blocks ? STEP_LONG : STEP));
+	sb->end = clock_now(sb->limits.clock) + sb->limits.time;
+	sb->long_text = 0;
 	sb->running = true;
 	lua_sethook(sb->L, look_at_limits, LUA_MASKCOUNT, sb->step);
 	status = lua_pcall(sb->L, nargs, nresults, 0);
@@ -194,6 +247,7 @@ bool sandbox_load(struct sandbox *sb, struct str file, struct str text, struct e
 	/* The compiler runs within the limits, too. */
 	sb->base = sb->live;
 	sb->churn = 0;
+	sb->long_text = 0;
 	sb->step = 1; /* no hook: nothing is executed */
 	sb->running = true;
 	status = luaL_loadbufferx(sb->L, text.p, text.n, chunk.p, "t");

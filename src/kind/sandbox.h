@@ -1,5 +1,5 @@
-/* A Lua state that does nothing but compute: no files, no time, no chance, and limits on
-   instructions and memory for each call. Only src/kind uses it. */
+/* A Lua state that does nothing but compute: no files, no time, no chance, and limits on instructions, the processor's
+   time and memory for each call. Only src/kind uses it. */
 #ifndef KIND_SANDBOX_H
 #define KIND_SANDBOX_H
 
@@ -14,14 +14,17 @@
 struct sandbox {
 	lua_State *L;
 	struct kind_limits limits;
-	size_t live; /* bytes that the state holds */
+	size_t live;        /* bytes that the state holds */
+	size_t long_blocks; /* how many blocks are as large as a long text: an instruction may take long */
 
 	/* Of the running call. */
 	bool running;
-	size_t base;  /* live at its start */
-	size_t churn; /* bytes allocated since */
-	int64_t left; /* instructions */
-	int step;     /* instructions until the hook looks again */
+	size_t base;      /* live at its start */
+	size_t churn;     /* bytes allocated since */
+	int64_t left;     /* instructions */
+	int step;         /* instructions until the hook looks again */
+	msec end;         /* by the limits' clock */
+	size_t long_text; /* bytes of a text beyond the limit */
 
 	/* What read() may use: where problems go, and which templates are this job's. */
 	struct problems *problems;
@@ -43,6 +46,9 @@ bool sandbox_call(struct sandbox *sb, int nargs, int nresults, struct str file, 
 
 /* Compiles TEXT (no binary chunks) with globals of its own and leaves the function on the stack. */
 bool sandbox_load(struct sandbox *sb, struct str file, struct str text, struct err *e);
+
+/* Compares the values at the two indices as lua_compare() with LUA_OPLT does, and charges for it. */
+bool sandbox_less(lua_State *L, int a, int b);
 
 /* Work that a C function does for Lua, in units of about one instruction. Raises past the limit. */
 void sandbox_charge(lua_State *L, uint64_t work);

@@ -53,7 +53,7 @@ static const struct {
 	/* Without end. */
 	{ "while true do end", "bad.lua:1: runs longer than a call may" },
 	{ "local t = {}\nwhile true do\nt[#t + 1] = {}\nend", "bad.lua:3: takes more memory than a call may" },
-	{ "local s = 'x'\nwhile true do s = s .. s end", "takes more memory than a call may" },
+	{ "local s = 'x'\nwhile true do s = s .. s end", "bad.lua:2: makes a text of more than 1 MiB" },
 	{ "local s = join({'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}, '')\n"
 	  "for i = 1, 12 do s = s .. s end\nlocal n = 0\nwhile true do local t = s .. n\nn = n + 1 end",
 	  "allocates more memory than a call may" },
@@ -71,6 +71,15 @@ static const struct {
 	  "may" },
 	{ "local s = 'x' for i = 1, 18 do s = s .. s end\ns = replace(s, 'x', s)",
 	  "takes more memory than a call may" },
+	/* Long texts: each one, and what one call of the library does with them. */
+	{ "local s = 'x' for i = 1, 20 do s = s .. s end\nlocal t = s\nlocal u = s .. s local v = 1",
+	  "bad.lua:3: makes a text of more than 1 MiB" },
+	{ "local s = 'x' for i = 1, 20 do s = s .. s end\nlocal u = join({s, s, s})",
+	  "bad.lua: makes a text of more than 1 MiB" },
+	{ "local s = '1' for i = 1, 20 do s = s .. s end\nfor i = 1, 10 do tonumber(s) end",
+	  "bad.lua:2: runs longer than a call may" },
+	{ "local s, t = 'x', {} for i = 1, 20 do s = s .. s end\nfor i = 1, 100 do t[i] = s end\ntable.sort(t)",
+	  "bad.lua:3: runs longer than a call may" },
 	/* Tables that are no values. */
 	{ "json(error)", "`json`: a function is no value" },
 	{ "local t = {}\nt.t = t\njson(t)", "nested too deep, or a table that holds itself" },
@@ -227,6 +236,59 @@ static void test_state_survives(void **state)
 	kinds_free(k);
 }
 
+struct ticks {
+	msec now;
+	int looks;
+};
+
+static msec tick(void *cookie)
+{
+	struct ticks *t = cookie;
+
+	t->looks++;
+	return t->now++;
+}
+
+/* Runs a loop of 40,000 instructions or more, with a text of 2^POWER bytes, on a clock that moves by one with each
+   look, up to LIMIT. Returns how often it was looked at. */
+static int looks(int power, msec limit, const char *message)
+{
+	struct ticks ticks = { 0 };
+	const struct clock clock = { tick, &ticks };
+	struct kind_limits limits = small_limits;
+	struct arena a = ARENA_INIT;
+	struct kinds *k;
+	struct err e = ERR_INIT;
+
+	limits.clock = &clock;
+	limits.time = limit;
+	k = kinds_new(&limits);
+	kinds_load_text(k, STR("a.lua"),
+	                arena_printf(&a,
+	                             "local s = 'x' for i = 1, %d do s = s .. s end\nlocal n = 0\n"
+	                             "for i = 1, 10000 do if s < s then n = n + 1 end end",
+	                             power),
+	                &e);
+	if (!strstr(err_msg(&e), message))
+		fail_msg("%s, not %s", err_msg(&e), message);
+	err_release(&e);
+	kinds_free(k);
+	arena_release(&a);
+	return ticks.looks;
+}
+
+/* The count of instructions knows nothing of how long a comparison takes: the clock does, and with long texts it is
+   looked at more often. */
+static void test_clock(void **state)
+{
+	(void)state;
+	assert_in_range(looks(1, 100, "must return a table"), 2, 9);
+	assert_in_range(looks(20, 100, "must return a table"), 40, 99);
+	looks(20, 20, "a.lua:3: runs longer than a call may");
+	assert_ptr_equal(kind_limits_default.clock, &clock_thread);
+	assert_int_equal(kind_limits_default.time, SECONDS(1));
+}
+
 /* A text of many megabytes in one step, past every margin: Lua's own error, with the file's name. */
 static void test_one_huge_allocation(void **state)
 {
@@ -238,7 +300,7 @@ static void test_one_huge_allocation(void **state)
 	                STR("local s = 'x' for i = 1, 20 do s = s .. s end\n"
 	                    "s = s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s"),
 	                &e);
-	assert_string_equal(err_msg(&e), "a.lua: takes more memory than a call may (in `load`)");
+	assert_string_equal(err_msg(&e), "a.lua: makes a text of more than 1 MiB (in `load`)");
 	err_release(&e);
 	kinds_free(k);
 }
@@ -252,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_sort_is_stable),
 		cmocka_unit_test(test_files_are_apart),
 		cmocka_unit_test(test_state_survives),
+		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_one_huge_allocation),
 	};
 

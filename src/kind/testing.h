@@ -13,7 +13,14 @@
 #include "base/yaml.h"
 #include "kind/kind.h"
 
-static const struct kind_limits small_limits = { 2000000, (size_t)8 << 20, (size_t)64 << 20 };
+static const struct kind_limits small_limits = {
+	.instructions = 2000000,
+	.memory = (size_t)8 << 20,
+	.churn = (size_t)64 << 20,
+	.text = (size_t)1 << 20,
+	.time = NEVER / 2, /* tests do not depend on how fast the machine is */
+	.clock = &clock_thread,
+};
 
 struct fixture {
 	struct kinds *kinds;

@@ -1,10 +1,12 @@
 #include "program/kinds.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "kind/builtin.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <unistd.h>
 
 static bool named(const struct kind *k, const char *names)
 {
@@ -81,15 +83,17 @@ static bool load_dir(const struct chooser *c, const char *dir, struct err *e)
 static uint64_t hash_file(uint64_t hash, const char *dir, const char *name)
 {
 	struct arena a = ARENA_INIT;
-	FILE *f = fopen(arena_printf(&a, "%s/%s", dir, name).p, "re");
+	struct err e = ERR_INIT;
+	int fd = file_open_regular(arena_printf(&a, "%s/%s", dir, name).p, &e);
 	char piece[4096];
-	size_t n;
+	ssize_t n;
 
 	hash = hash * 31 + str_hash(str_c(name));
-	while (f && (n = fread(piece, 1, sizeof(piece), f)))
-		hash = hash * 31 + str_hash((struct str){ piece, n });
-	if (f)
-		fclose(f);
+	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0)
+		hash = hash * 31 + str_hash((struct str){ piece, (size_t)n });
+	if (fd >= 0)
+		close(fd);
+	err_release(&e);
 	arena_release(&a);
 	return hash;
 }
