@@ -25,11 +25,11 @@ static unsigned code_point(struct str s, size_t n)
 	return c;
 }
 
-/* Not printable, or a line break to some readers, or invisible. */
+/* Not printable, or a line break to some readers, or invisible, or it turns the direction of text. */
 static bool must_escape(unsigned c)
 {
-	return (c < 0x20 && c != '\n') || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
-	       (c & 0xfffe) == 0xfffe;
+	return (c < 0x20 && c != '\n') || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
 }
 
 /* Printable ASCII that says nothing, whatever follows it: nearly all there is. */

@@ -128,6 +128,7 @@ static void test_strings(void **state)
 		{ "\\u0001\\u007f", "\"\\x01\\x7F\"" },
 		{ "a\\r\\nb", "\"a\\r\\nb\"" },
 		{ "\\u2028", "\"\\u2028\"" },
+		{ "a\\u202eb", "\"a\\u202Eb\"" },
 		{ "\\ufeff", "\"\\uFEFF\"" },
 		{ "\\ud83f\\udffe", "\"\\U0001FFFE\"" },
 		{ "a\\nb", "|-\n  a\n  b" },

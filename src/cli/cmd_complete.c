@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "client/jobs.h"
 #include "client/view.h"
+#include "term/plain.h"
 
 static const msec ask_timeout = SECONDS(2);
 
@@ -26,8 +27,14 @@ static void candidate(const struct completing *c, struct str prefix, struct str 
 	struct arena a = ARENA_INIT;
 	struct str whole = arena_printf(&a, "%.*s%.*s", STR_F(prefix), STR_F(text));
 
-	if (str_has_prefix(whole, str_c(c->word)))
-		printf("%.*s%s%s\n", STR_F(whole), about ? "\t" : "", about ? about : "");
+	if (str_has_prefix(whole, str_c(c->word))) {
+		/* A shell reads it: one line, and a tab that is ours. */
+		plain_put(whole, stdout);
+		if (about)
+			putchar('\t');
+		plain_put(str_c(about), stdout);
+		putchar('\n');
+	}
 	arena_release(&a);
 }
 

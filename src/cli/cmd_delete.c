@@ -3,6 +3,7 @@
 #include "client/create.h"
 #include "client/manifest.h"
 #include "client/report.h"
+#include "term/plain.h"
 
 struct deleting {
 	struct session session;
@@ -86,7 +87,7 @@ static enum exit_code delete_all(struct deleting *d, int n, char **names)
 		}
 	}
 	if (!jobs.jobs.n)
-		printf("there are no jobs in namespace %.*s\n", STR_F(s->remote.ns));
+		plain_printf(stdout, "there are no jobs in namespace %.*s\n", STR_F(s->remote.ns));
 	job_list_release(&jobs);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "client/gather.h"
 #include "client/watching.h"
+#include "term/plain.h"
 
 enum { OBJECT_TEXT = 64 << 20 };
 
@@ -16,9 +17,12 @@ static void print_object(yyjson_val *root, bool yaml)
 		yaml_write(root, &text);
 	else
 		pretty = yyjson_val_write(root, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
-	fputs(yaml ? buf_str(&text).p : pretty, stdout);
-	if (!yaml)
+	if (yaml) {
+		fputs(buf_str(&text).p, stdout);
+	} else {
+		plain_put_json(str_c(pretty), stdout);
 		putchar('\n');
+	}
 	free(pretty);
 	buf_release(&text);
 }

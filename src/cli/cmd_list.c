@@ -6,6 +6,7 @@
 #include "client/objects.h"
 #include "client/view.h"
 #include "term/table.h"
+#include "term/plain.h"
 
 enum list_column {
 	COL_NAMESPACE,
@@ -148,7 +149,7 @@ static void print_name(const struct job_of *job)
 {
 	struct job_view v = job_view(job->root);
 
-	printf("%.*s/%.*s\n", STR_F(job->kind->id), STR_F(v.name));
+	plain_printf(stdout, "%.*s/%.*s\n", STR_F(job->kind->id), STR_F(v.name));
 }
 
 /* Rows of one kind as they change. */
@@ -245,9 +246,9 @@ static enum exit_code list(struct listing *l, const bool *kinds)
 	else if (kept || l->watch)
 		print_table(l, &jobs);
 	else
-		fprintf(stderr, "no jobs%s%.*s%s\n", l->all ? "" : " in namespace ",
-		        l->all ? 0 : (int)l->session.remote.ns.n, l->session.remote.ns.p,
-		        l->all ? "" : "; -A looks in all of them");
+		plain_printf(stderr, "no jobs%s%.*s%s\n", l->all ? "" : " in namespace ",
+		             l->all ? 0 : (int)l->session.remote.ns.n, l->session.remote.ns.p,
+		             l->all ? "" : "; -A looks in all of them");
 	if (l->watch)
 		status = watch(l, &jobs);
 	job_list_release(&jobs);

@@ -4,6 +4,7 @@
 #include "client/report.h"
 #include "client/uid.h"
 #include "kind/accelerators.h"
+#include "term/plain.h"
 
 struct render {
 	struct cli *cli;
@@ -116,7 +117,7 @@ static bool load_accelerators(struct render *r, const char *path, struct acceler
 		return false;
 	}
 	for (size_t i = 0; accelerators_idle(*ret, i, &key, &why); i++)
-		fprintf(stderr, "%s: note: %s has no meaning today: %s\n", path, key, why);
+		plain_printf(stderr, "%s: note: %s has no meaning today: %s\n", path, key, why);
 	kinds_set_accelerators(r->kinds, *ret);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "client/view.h"
 #include "client/waiting.h"
 #include "logs/logs.h"
+#include "term/plain.h"
 
 enum { TRIES = 100, NUMBER_DIGITS = 3 };
 
@@ -175,7 +176,7 @@ static enum exit_code create_again(struct rerunning *u, const struct job_found *
 	case CREATED:
 		break;
 	}
-	printf("%.*s/%.*s created\n", STR_F(kind_title(s->kinds, old->job.kind)), STR_F(fresh_one.name));
+	plain_printf(stdout, "%.*s/%.*s created\n", STR_F(kind_title(s->kinds, old->job.kind)), STR_F(fresh_one.name));
 	fflush(stdout);
 	if (u->logs)
 		status = logs_follow(s, &fresh_one, &(struct logs_options){ .follow = true, .index = -1, .tail = -1 });

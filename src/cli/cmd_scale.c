@@ -4,6 +4,7 @@
 #include "client/jobs.h"
 #include "client/view.h"
 #include "job/problems.h"
+#include "term/plain.h"
 
 enum { PATCH_MAX = 64 << 10, ROLES_MAX = 64 };
 
@@ -143,11 +144,11 @@ static enum exit_code send_resize(struct session *s, const struct job_found *f, 
 	else if (!remote_well(&call))
 		status = remote_refused(&s->remote, "scale the job", call.code, call.message);
 	for (size_t i = 0; i < n && status == CLI_WELL; i++)
-		printf("%.*s: %.*s from %d to %lld replicas; %s\n", STR_F(f->name), STR_F(changes[i].found->name),
-		       changes[i].found->count, (long long)changes[i].count,
-		       changes[i].found->count == changes[i].count ? "nothing changes"
-		       : changes[i].found->elastic                 ? "the others go on"
-		                                                   : "the whole job starts again, not counted");
+		plain_printf(stdout, "%.*s: %.*s from %d to %lld replicas; %s\n", STR_F(f->name),
+		             STR_F(changes[i].found->name), changes[i].found->count, (long long)changes[i].count,
+		             changes[i].found->count == changes[i].count ? "nothing changes"
+		             : changes[i].found->elastic                 ? "the others go on"
+		                                                         : "the whole job starts again, not counted");
 	remote_call_release(&call);
 	buf_release(&patch);
 	return status;

@@ -7,6 +7,7 @@
 #include "client/report.h"
 #include "client/waiting.h"
 #include "logs/logs.h"
+#include "term/plain.h"
 
 enum { TEXT_MAX = 64 << 20 };
 
@@ -135,14 +136,15 @@ static enum exit_code send_all(struct submitting *u)
 				continue;
 			switch (create_object(s, c, jobs ? &found : NULL)) {
 			case CREATED:
-				printf("%.*s/%.*s created\n", STR_F(c->what), STR_F(jobs ? found.name : c->name));
+				plain_printf(stdout, "%.*s/%.*s created\n", STR_F(c->what),
+				             STR_F(jobs ? found.name : c->name));
 				if (jobs)
 					*vec_push(&s->cli->arena, &u->created) = found;
 				break;
 			case CREATE_EXISTS:
 				if (!jobs) {
-					printf("%.*s/%.*s exists already, and is left as it is\n", STR_F(c->what),
-					       STR_F(c->name));
+					plain_printf(stdout, "%.*s/%.*s exists already, and is left as it is\n",
+					             STR_F(c->what), STR_F(c->name));
 					break;
 				}
 				status = cli_fail(s->cli, CLI_FAILED,

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "client/jobs.h"
 #include "client/view.h"
+#include "term/plain.h"
 
 enum { PATCH_MAX = 1 << 20 };
 
@@ -71,9 +72,9 @@ static enum exit_code send_suspend(struct session *s, const struct job_found *f,
 			status = remote_refused(&s->remote, suspend ? "suspend the job" : "resume the job", call.code,
 			                        call.message);
 		else
-			printf("%.*s %s\n", STR_F(f->name),
-			       suspend ? "is suspended: its pods are deleted until 'dljob resume'"
-			               : "is resumed: its pods are made again");
+			plain_printf(stdout, "%.*s %s\n", STR_F(f->name),
+			             suspend ? "is suspended: its pods are deleted until 'dljob resume'"
+			                     : "is resumed: its pods are made again");
 		remote_call_release(&call);
 	}
 	buf_release(&patch);
@@ -86,7 +87,7 @@ static enum exit_code change(struct session *s, const char *name, bool suspend)
 	struct job_view v;
 	struct kind_job *kj;
 	bool already;
-	enum exit_code status;
+	enum exit_code status = CLI_WELL;
 
 	if (!job_find(&s->remote, s->kinds, name, &found))
 		return s->cli->status;
@@ -97,12 +98,10 @@ static enum exit_code change(struct session *s, const char *name, bool suspend)
 	if (phase_final(v.phase))
 		status = cli_fail(s->cli, CLI_FAILED, "%.*s has ended (%.*s); 'dljob rerun %.*s' runs it again",
 		                  STR_F(v.name), STR_F(v.state), STR_F(v.name));
-	else if (already)
-		status = printf("%.*s is %s already\n", STR_F(v.name), suspend ? "suspended" : "not suspended") < 0
-		                 ? CLI_FAILED
-		                 : CLI_WELL;
-	else
+	else if (!already)
 		status = send_suspend(s, &found, suspend);
+	else
+		plain_printf(stdout, "%.*s is %s already\n", STR_F(v.name), suspend ? "suspended" : "not suspended");
 	job_found_release(&found);
 	return status;
 }

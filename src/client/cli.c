@@ -1,6 +1,7 @@
 #include "client/cli.h"
 
 #include "term/bytes.h"
+#include "term/plain.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -108,7 +109,7 @@ static void PRINTF_LIKE(2, 0) print_message(const struct cli *cli, const char *f
 {
 	fflush(stdout);
 	fprintf(stderr, "%s%s%s: ", cli->program, cli->command ? " " : "", cli->command ? cli->command->name : "");
-	vfprintf(stderr, fmt, ap);
+	plain_vprintf(stderr, fmt, ap);
 	fputs(tail, stderr);
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/waiting.h"
 #include "object/delete_options.h"
+#include "term/plain.h"
 
 enum { BODY_MAX = 4 << 20 };
 
@@ -96,7 +97,7 @@ enum exit_code job_delete(struct session *s, const struct job_found *f, bool wai
 	else if (wait)
 		status = job_wait(s, f, WAIT_DELETED);
 	else
-		printf("%.*s is being deleted\n", STR_F(f->name));
+		plain_printf(stdout, "%.*s is being deleted\n", STR_F(f->name));
 	remote_call_release(&call);
 	return status;
 }

@@ -1,6 +1,7 @@
 #include "client/objects.h"
 
 #include "base/yaml.h"
+#include "term/plain.h"
 
 static bool put_yaml(struct objects *o, const struct buf *text, struct err *e)
 {
@@ -30,7 +31,7 @@ bool objects_put(struct objects *o, const struct buf *text, struct err *e)
 		break;
 	case FORMAT_JSON:
 		fputs(o->n ? ",\n" : "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n", stdout);
-		fwrite(text->p, 1, text->n, stdout);
+		plain_put_json(buf_str(text), stdout);
 		break;
 	}
 	o->n++;

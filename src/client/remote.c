@@ -1,6 +1,7 @@
 #include "client/remote.h"
 
 #include "client/home.h"
+#include "term/plain.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -129,8 +130,8 @@ bool remote_open(struct remote *r, struct cli *cli, const struct remote_flags *f
 		if (r->local)
 			fputs("cluster: this machine\n", stderr);
 		else
-			fprintf(stderr, "cluster: %.*s (%.*s)\n", STR_F(r->config.context),
-			        STR_F(r->config.server.url));
+			plain_printf(stderr, "cluster: %.*s (%.*s)\n", STR_F(r->config.context),
+			             STR_F(r->config.server.url));
 	}
 	return true;
 }

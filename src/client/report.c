@@ -1,6 +1,7 @@
 #include "client/report.h"
 
 #include "term/colors.h"
+#include "term/plain.h"
 
 static const struct {
 	const char *word, *color;
@@ -20,14 +21,14 @@ void report_line(struct report *r, enum report_level level, const char *file, st
 {
 	r->errors += level == REPORT_ERROR;
 	r->warnings += level == REPORT_WARNING;
-	fprintf(r->to, "%s:", strcmp(file, "-") ? file : "<stdin>");
+	plain_printf(r->to, "%s:", strcmp(file, "-") ? file : "<stdin>");
 	if (pos.line)
 		fprintf(r->to, "%zu:%zu:", pos.line, pos.column);
 	fprintf(r->to, " %s%s:%s ", r->colors ? levels[level].color : "", levels[level].word,
 	        r->colors ? "\033[0m" : "");
 	if (!str_empty(field))
-		fprintf(r->to, "%.*s: ", STR_F(field));
-	fprintf(r->to, "%.*s\n", STR_F(message));
+		plain_printf(r->to, "%.*s: ", STR_F(field));
+	plain_printf(r->to, "%.*s\n", STR_F(message));
 }
 
 /* Takes "LINE:COLUMN: " off the front of *REST. */

@@ -2,6 +2,7 @@
 
 #include "cluster/decode.h"
 #include "term/table.h"
+#include "term/plain.h"
 
 enum tree_column { TREE_REPLICA, TREE_STATE, TREE_RESTARTS, TREE_EXIT, TREE_NODE, TREE_POD, TREE_WHY, TREE_COLUMNS };
 /* A role with more replicas than MANY shows the first FEW, and those that are in trouble. */
@@ -247,7 +248,7 @@ static void print_last_restart(const struct tree *t, struct arena *a, FILE *to)
 	if (last->at) {
 		fprintf(to, "; the last %.*s ago: ", STR_F(age));
 		if (last->role.n)
-			fprintf(to, "%.*s-%d ", STR_F(last->role), last->index);
+			plain_printf(to, "%.*s-%d ", STR_F(last->role), last->index);
 		fputs(cause_name(last->cause), to);
 		if (last->exit_code >= 0)
 			fprintf(to, ", exit code %d", last->exit_code);
@@ -261,19 +262,19 @@ static void print_head(const struct tree *t, struct arena *a, FILE *to)
 	struct job_view v = job_view(t->root);
 	struct str age = age_text(a, v.created, t->now);
 
-	fprintf(to, "%.*s %.*s in namespace %.*s, %.*s old\n", STR_F(t->kind), STR_F(v.name), STR_F(v.ns),
-	        STR_F(age.n ? age : STR("?")));
-	fprintf(to, "%.*s%s%.*s\n", STR_F(v.state), v.reason.n ? ": " : "", STR_F(v.reason));
+	plain_printf(to, "%.*s %.*s in namespace %.*s, %.*s old\n", STR_F(t->kind), STR_F(v.name), STR_F(v.ns),
+	             STR_F(age.n ? age : STR("?")));
+	plain_printf(to, "%.*s%s%.*s\n", STR_F(v.state), v.reason.n ? ": " : "", STR_F(v.reason));
 	if (t->record && t->record->restarts)
 		print_last_restart(t, a, to);
 	for (enum companion_id i = 0; t->record && i < COMPANION_COUNT; i++)
 		if (t->record->addresses[i].n)
-			fprintf(to, "%s: %.*s\n", companion_type(i)->name, STR_F(t->record->addresses[i]));
+			plain_printf(to, "%s: %.*s\n", companion_type(i)->name, STR_F(t->record->addresses[i]));
 	for (size_t i = 0; i < t->job->problems.list.n; i++) {
 		const struct problem *p = &t->job->problems.list.v[i];
 
 		if (p->severity == PROBLEM_ERROR)
-			fprintf(to, "  %.*s: %.*s\n", STR_F(p->path), STR_F(p->message));
+			plain_printf(to, "  %.*s: %.*s\n", STR_F(p->path), STR_F(p->message));
 	}
 }
 

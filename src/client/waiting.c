@@ -2,6 +2,7 @@
 
 #include "client/follow.h"
 #include "client/view.h"
+#include "term/plain.h"
 
 bool wait_for_read(const char *text, enum wait_for *ret)
 {
@@ -94,10 +95,10 @@ static enum exit_code outcome(struct session *s, const struct job_found *f, cons
 	if (code)
 		return remote_refused(&s->remote, "watch the job", MAX(code, 0), message);
 	if (w->gone) {
-		printf("%.*s was deleted\n", STR_F(f->name));
+		plain_printf(stdout, "%.*s was deleted\n", STR_F(f->name));
 		return w->what == WAIT_DELETED ? CLI_WELL : CLI_FAILED;
 	}
-	printf("%.*s\n", STR_F(buf_str(&w->line)));
+	plain_printf(stdout, "%.*s\n", STR_F(buf_str(&w->line)));
 	return w->verdict.status;
 }
 

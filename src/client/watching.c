@@ -4,6 +4,7 @@
 #include "client/follow.h"
 #include "client/gather.h"
 #include "cluster/decode.h"
+#include "term/plain.h"
 
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ static void print_news(struct watching *w, struct str who, struct str what)
 	if (w->draws || (before && str_eqc(what, before)))
 		return;
 	map_put(&w->said, arena_str(&w->arena, who), (void *)(uintptr_t)arena_str(&w->arena, what).p);
-	printf("%s %.*s: %.*s\n", time_format(clock_now(&clock_wall), time), STR_F(who), STR_F(what));
+	plain_printf(stdout, "%s %.*s: %.*s\n", time_format(clock_now(&clock_wall), time), STR_F(who), STR_F(what));
 	fflush(stdout);
 }
 
@@ -155,7 +156,7 @@ static enum exit_code watch(struct watching *w)
 		if (!w->gone && !draw(w))
 			return w->session->cli->status;
 		if (w->gone) {
-			printf("%.*s was deleted\n", STR_F(w->job->name));
+			plain_printf(stdout, "%.*s was deleted\n", STR_F(w->job->name));
 			return CLI_WELL;
 		}
 	}

@@ -1,6 +1,7 @@
 #include "logs/archive_source.h"
 
 #include "logs/request.h"
+#include "term/plain.h"
 
 static const msec soon = SECONDS(1);        /* a stream that ended before its container */
 static const msec retry_most = SECONDS(30); /* between two tries */
@@ -78,8 +79,8 @@ void source_free(struct source *s)
 /* Something that is no log line. */
 static void report_source(const struct source *s, const char *what, struct str why)
 {
-	fprintf(stderr, "dljob logs: %.*s/%.*s (%.*s): %s%s%.*s\n", STR_F(s->ns), STR_F(s->pod), STR_F(s->container),
-	        what, why.n ? ": " : "", STR_F(why));
+	plain_printf(stderr, "dljob logs: %.*s/%.*s (%.*s): %s%s%.*s\n", STR_F(s->ns), STR_F(s->pod),
+	             STR_F(s->container), what, why.n ? ": " : "", STR_F(why));
 }
 
 static void tell_unwritten(struct source *s, struct err *e)

@@ -153,11 +153,15 @@ static void put_prefix(struct logline_printer *p, size_t replica, bool is_stderr
 {
 	const struct logline_replica *r = &p->replicas[replica];
 
+	/* Names come from labels of pods, which anybody may have written. */
 	if (p->options.colors)
-		buf_printf(&p->out, "\033[%sm%-*s\033[0m \033[%sm|\033[0m ", palette[replica % ARRAY_LEN(palette)],
-		           p->width, r->name, is_stderr ? "31" : "2");
+		buf_printf(&p->out, "\033[%sm", palette[replica % ARRAY_LEN(palette)]);
+	logline_harmless(&p->out, str_c(r->name), false);
+	buf_printf(&p->out, "%*s", MAX(p->width - (int)strlen(r->name), 0), "");
+	if (p->options.colors)
+		buf_printf(&p->out, "\033[0m \033[%sm|\033[0m ", is_stderr ? "31" : "2");
 	else
-		buf_printf(&p->out, "%-*s | ", p->width, r->name);
+		buf_put(&p->out, STR(" | "));
 }
 
 static void put_plain(struct logline_printer *p, const struct logline *l)

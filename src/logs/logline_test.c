@@ -41,6 +41,14 @@ static void names_stand_in_a_column(void **state)
 	prints(&(struct logline_options){ .plain = true }, lines, 2, "one\ntwo\n");
 }
 
+static void names_move_no_cursor(void **state)
+{
+	const struct logline lines[] = { LINE("w\033[2J\n-0", "one") };
+
+	(void)state;
+	prints(&(struct logline_options){ 0 }, lines, 1, "w^[[2J^J-0 | one\n");
+}
+
 static void parts_of_a_line_are_joined_or_stand_alone(void **state)
 {
 	const struct logline lines[] = { LINE("a", "on", .part = true),
@@ -331,6 +339,7 @@ int main(void)
 		cmocka_unit_test(a_progress_bar_fits_its_row),
 		cmocka_unit_test(elsewhere_a_progress_bar_is_raw),
 		cmocka_unit_test(names_stand_in_a_column),
+		cmocka_unit_test(names_move_no_cursor),
 		cmocka_unit_test(parts_of_a_line_are_joined_or_stand_alone),
 		cmocka_unit_test(times_stand_before_the_text),
 		cmocka_unit_test(a_replica_keeps_its_color),

@@ -6,6 +6,7 @@
 #include "logs/merge.h"
 #include "logs/pods.h"
 #include "logs/request.h"
+#include "term/plain.h"
 
 static const msec grace = 250;         /* a line waits so long for earlier ones of other replicas */
 static const msec reopen_after = 1000; /* a stream that ended before its container */
@@ -98,7 +99,7 @@ static void report_replica(struct logs *l, const struct log_source *s, const cha
 {
 	logline_break(&l->printer);
 	fflush(stdout);
-	fprintf(stderr, "dljob logs: %.*s: %s%s%.*s\n", STR_F(s->replica), what, more.n ? ": " : "", STR_F(more));
+	plain_printf(stderr, "dljob logs: %.*s: %s%s%.*s\n", STR_F(s->replica), what, more.n ? ": " : "", STR_F(more));
 	l->n_told++;
 }
 

@@ -1,6 +1,7 @@
 /* dljob run: how the job is doing, on standard error. On a terminal the last line shows it all the time; elsewhere
    there is a line for each change. */
 #include "run/internal.h"
+#include "term/plain.h"
 
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -26,7 +27,7 @@ void run_say(struct run *r, const char *fmt, ...)
 	fflush(stdout);
 	fputs("dljob: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	plain_vprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
 }
@@ -100,7 +101,9 @@ static void draw(struct run *r)
 		r->logs.drawn++;
 	}
 	fflush(stdout);
-	fprintf(stderr, "\r\033[K\033[2m%.*s\033[0m", STR_F(cut(buf_str(&b), width() - 1)));
+	fputs("\r\033[K\033[2m", stderr);
+	plain_put(cut(buf_str(&b), width() - 1), stderr);
+	fputs("\033[0m", stderr);
 	r->drawn = true;
 	buf_release(&who);
 	buf_release(&b);

@@ -15,8 +15,7 @@ struct table {
 
 /* Makes the columns wide enough for this row. */
 void table_fit(struct table *t, const struct str *row);
-/* Control characters are written as \n, \t or \xNN, so that a row is one line. An empty cell is "-",
-   but for the last column. */
+/* Cells are written as plain_put() does, so that a row is one line. An empty cell is "-", but for the last column. */
 void table_print(const struct table *t, const struct str *row, FILE *to);
 
 #endif

@@ -257,6 +257,55 @@ TfJob.mlkube.io/demo"
   has "$(grep pods requests)" "labelSelector=dl-operator.mpba.fbk.eu%2Fuid%3Du-demo"
 }
 
+# harmless: what was written on either output moves no terminal's cursor.
+harmless() {
+  controls='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]'
+  turns='\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]'
+  if LC_ALL=C grep -nP "$controls|$turns" stdout stderr; then
+    return 1
+  fi
+}
+
+@test "whatever an object says is shown and not done" {
+  bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
+  odd=$(job demo Failed here | jq -c --argjson bad "\"$bad\"" '.status.dlOperator.reason = $bad
+    | .metadata.annotations.note = $bad | .metadata.annotations[$bad] = "x"
+    | .spec[$bad] = 1 | .spec.replicaSpecs[0].tfPort = $bad')
+  pod=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: $bad, namespace: "ml", uid: "p", labels: {
+    "dl-operator.mpba.fbk.eu/uid": "u-demo", "dl-operator.mpba.fbk.eu/role": $bad,
+    "dl-operator.mpba.fbk.eu/index": "0", "dl-operator.mpba.fbk.eu/generation": "0"}},
+    spec: {nodeName: $bad, containers: [{name: "tensorflow"}]}, status: {phase: "Pending", reason: $bad, message: $bad,
+    containerStatuses: [{name: "tensorflow", state: {waiting: {reason: $bad, message: $bad}}}]}}')
+  event=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: "e", namespace: "ml"}, type: $bad, reason: $bad,
+    message: $bad, involvedObject: {kind: "TfJob", name: "demo", uid: "u-demo"}}')
+  no="{\"message\":\"$bad\"}"
+  answers "GET $tfjobs/demo 200 $odd" "GET $tfjobs 200 [$odd]" "GET /api/v1/namespaces/ml/pods 200 [$pod]" \
+    "GET /api/v1/namespaces/ml/events 200 [$event]" "PATCH $tfjobs/demo 403 $no" "DELETE $tfjobs/demo 403 $no" \
+    "POST $tfjobs 403 $no"
+  serve
+  for c in list "list -o json" "list -o yaml" "list -o name" "get demo" "get -o json demo" "get -o yaml demo" \
+    "wait demo" "logs demo" "rerun demo" "scale demo worker=3" "suspend demo" "resume demo" "delete demo" \
+    "__complete -- get de" "__complete -- get -n ''"; do
+    echo "$c"
+    # shellcheck disable=SC2086 # words
+    split dljob $c
+    harmless
+    [ -s stdout ] || [ -s stderr ]
+  done
+  split dljob get demo
+  has "$out" 'Failed: x\x1b[2J\x1b]0;t\x07y\x9b1mz\u202e\x0d'
+  dljob get -q -o json demo | jq -e --argjson bad "\"$bad\"" '.status.dlOperator.reason == $bad'
+  # The same in what is wrong with a file.
+  printf '%s' "$odd" >job.json
+  for c in validate render "submit" "run"; do
+    echo "$c"
+    split dljob $c job.json
+    is "$status" 2
+    harmless
+  done
+  has "$err" 'tfPort'
+}
+
 @test "wait: exit codes" {
   answers "GET $tfjobs/demo 200 $(job demo Succeeded 'master-0 completed')" \
     "GET $tfjobs? 200 [$(job demo Succeeded 'master-0 completed')]"
