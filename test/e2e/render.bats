@@ -74,7 +74,7 @@ YAML
   is "$err" "config.yaml: note: grpcServerFilePath has no meaning today: a parameter server without a template has \
 a program of its own"
   is "$(jq -c '.items[] | select(.kind == "Pod").spec
-    | [.volumes, .containers[0].volumeMounts, .containers[0].env[0]]' stdout)" \
+    | [.volumes, .containers[0].volumeMounts, .containers[0].env[-1]]' stdout)" \
     '[[{"name":"driver","hostPath":{"path":"/usr/lib/nvidia"}}],'\
 '[{"name":"driver","mountPath":"/usr/local/nvidia"}],{"name":"LD_LIBRARY_PATH","value":"/usr/local/nvidia"}]'
   has "$(dljob render --env --controller-config-file config.yaml "$root/examples/mlkube-tfjob/gpu.yaml" 2>&1)" \
