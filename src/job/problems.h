@@ -4,7 +4,11 @@
 
 #include "base/arena.h"
 
-enum severity { PROBLEM_ERROR, PROBLEM_WARNING };
+enum severity {
+	PROBLEM_ERROR,
+	PROBLEM_WARNING,
+	PROBLEM_SPARED, /* a warning that is an error for a job which has not started */
+};
 
 struct problem {
 	enum severity severity;

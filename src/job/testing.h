@@ -72,7 +72,7 @@ static inline const char *problems_text(struct bench *b, const struct problems *
 		const struct problem *one = &p->list.v[i];
 
 		all = arena_printf(&b->a, "%.*s%s%s%.*s: %.*s", STR_F(all), all.n ? "\n" : "",
-		                   one->severity == PROBLEM_WARNING ? "warning " : "", STR_F(one->path),
+		                   one->severity != PROBLEM_ERROR ? "warning " : "", STR_F(one->path),
 		                   STR_F(one->message));
 	}
 	return all.p;

@@ -22,7 +22,7 @@ static void report_double(struct kind_job *kj, const char *what, const struct na
 {
 	const struct role *first = &kj->job->roles[a->role], *second = &kj->job->roles[b->role];
 
-	problems_add(&kj->job->problems, kj->started ? PROBLEM_WARNING : PROBLEM_ERROR, second->path,
+	problems_add(&kj->job->problems, kj->started ? PROBLEM_SPARED : PROBLEM_ERROR, second->path,
 	             "the %ss of %.*s-%d and %.*s-%d would both be named \"%.*s\": `names` in %.*s must give every "
 	             "replica a name of its own",
 	             what, STR_F(first->name), a->index, STR_F(second->name), b->index, STR_F(a->name),

@@ -89,7 +89,7 @@ static struct str shown(struct arena *a, uint64_t bytes)
 void pod_sizes_check(const struct pod_sizes *s, struct kind_job *kj)
 {
 	const struct kind_sizes *most = &kj->kinds->sizes;
-	enum severity severity = kj->started ? PROBLEM_WARNING : PROBLEM_ERROR;
+	enum severity severity = kj->started ? PROBLEM_SPARED : PROBLEM_ERROR;
 	struct problems *p = &kj->job->problems;
 	struct arena *a = &kj->arena;
 	struct str path = s->pods ? kj->job->roles[s->role].path : STR_NONE;

@@ -273,7 +273,7 @@ void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 {
 	static const struct what left = { "LeftAlone", true, false }, taken = { "NameTaken", true, false },
 				 odd = { "OtherScheduler", true, false }, unread = { "Unreadable", true, false },
-				 status = { "StatusRefused", true, false };
+				 spared = { "WouldBeInvalid", true, false }, status = { "StatusRefused", true, false };
 
 	switch (s->type) {
 	case SIGHT_PASS:
@@ -295,6 +295,9 @@ void events_see(struct events *v, const struct sight *s, msec now, msec wall)
 		break;
 	case SIGHT_ODD:
 		record_event(v, s, &odd, s->message, now, wall);
+		break;
+	case SIGHT_SPARED:
+		record_event(v, s, &spared, s->message, now, wall);
 		break;
 	case SIGHT_UNREAD:
 		record_event(v, s, &unread, s->message, now, wall);

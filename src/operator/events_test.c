@@ -276,6 +276,18 @@ static void test_another_scheduler(void **state)
 	has(b, "\"message\":\"spec.schedulerName is kept\"");
 }
 
+static void test_spared(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_SPARED);
+
+	s.message = STR("spec: its 4000 pods have 450.0 MiB in all");
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"WouldBeInvalid\",\"type\":\"Warning\"");
+	has(b, "\"message\":\"spec: its 4000 pods have 450.0 MiB in all\"");
+}
+
 static void test_unreadable(void **state)
 {
 	struct bench *b = *state;
@@ -332,6 +344,7 @@ int main(void)
 		TEST(test_bounds),
 		TEST(test_a_name_that_is_taken),
 		TEST(test_another_scheduler),
+		TEST(test_spared),
 		TEST(test_unreadable),
 		TEST(test_a_podgroup),
 		TEST(test_a_kind_that_is_not_known),

@@ -86,7 +86,7 @@ static void read_job(struct op *op, struct cached_job *job)
 		refused_forget(job);
 		job->status_form = STATUS_WHOLE;
 		job->status_held = 0;
-		observe_schedulers(op, job);
+		observe_warnings(op, job);
 	}
 	job->read_hash = hash;
 }

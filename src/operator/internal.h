@@ -137,8 +137,9 @@ void observe_taken(struct op *op, struct cached_job *job, struct str whose);
 void observe_status_refused(struct op *op, struct cached_job *job, struct str message);
 /* A child, or the job itself, is not read as it changes. */
 void observe_unread(struct op *op, struct cached_job *job, enum resource r, struct str name, bool large);
-/* A job that has not begun chose a scheduler that knows nothing of gangs. */
-void observe_schedulers(struct op *op, struct cached_job *job);
+/* The job was read anew: what its users see nowhere else. It has not begun, and chose a scheduler that knows nothing of
+   gangs; or it has, and would be invalid otherwise. */
+void observe_warnings(struct op *op, struct cached_job *job);
 
 /* operator.c: it failed; looks at it again after its back-off or WAIT, but not later than its deadline. */
 void operator_retry(struct op *op, struct cached_job *job, msec wait);

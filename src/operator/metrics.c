@@ -156,6 +156,7 @@ void metrics_see(struct metrics *m, const struct sight *s)
 	case SIGHT_TAKEN:
 	case SIGHT_STATUS:
 	case SIGHT_ODD:
+	case SIGHT_SPARED:
 	case SIGHT_UNREAD:
 		break;
 	}

@@ -98,22 +98,27 @@ void observe_unread(struct op *op, struct cached_job *job, enum resource r, stru
 	see(op, &(struct sight){ .type = SIGHT_UNREAD, .kind = job->kind, .job = &job->meta, .message = text });
 }
 
-void observe_schedulers(struct op *op, struct cached_job *job)
+static void see_problem(struct op *op, struct cached_job *job, enum sight_type type, const struct problem *p)
+{
+	const char *between = type == SIGHT_ODD ? " " : ": ";
+	struct str text = arena_printf(&op->arena, "%.*s%s%.*s", STR_F(p->path), between, STR_F(p->message));
+
+	see(op, &(struct sight){ .type = type, .kind = job->kind, .job = &job->meta, .message = text });
+}
+
+void observe_warnings(struct op *op, struct cached_job *job)
 {
 	yyjson_val *record = json_at(yyjson_doc_get_root(job->doc), "status", "dlOperator", NULL);
 	const struct problems *p = job->parsed ? &kind_job(job->parsed)->problems : NULL;
+	bool gangs = op->config.plan.gang != GANG_NONE && !record;
 
-	if (op->config.plan.gang == GANG_NONE || record || !p)
-		return;
-	for (size_t i = 0; i < p->list.n; i++) {
+	for (size_t i = 0; p && i < p->list.n; i++) {
 		const struct problem *one = &p->list.v[i];
 
-		if (one->severity == PROBLEM_WARNING && str_has_suffix(one->path, STR("schedulerName")))
-			see(op, &(struct sight){ .type = SIGHT_ODD,
-			                         .kind = job->kind,
-			                         .job = &job->meta,
-			                         .message = arena_printf(&op->arena, "%.*s %.*s", STR_F(one->path),
-			                                                 STR_F(one->message)) });
+		if (one->severity == PROBLEM_SPARED)
+			see_problem(op, job, SIGHT_SPARED, one);
+		else if (gangs && one->severity == PROBLEM_WARNING && str_has_suffix(one->path, STR("schedulerName")))
+			see_problem(op, job, SIGHT_ODD, one);
 	}
 }
 

@@ -13,7 +13,7 @@ static msec now(void *cookie)
 
 struct seen {
 	struct clock clock;
-	size_t passes, failures, creates, records;
+	size_t passes, failures, creates, records, spared;
 	enum phase first_phase, last_phase;
 	msec took;
 	char taken[128];
@@ -65,6 +65,10 @@ static void see(void *cookie, const struct sight *s)
 		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
 		break;
 	case SIGHT_STATUS:
+	case SIGHT_SPARED:
+		seen->spared++;
+		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
+		break;
 	case SIGHT_ODD:
 	case SIGHT_UNREAD:
 	case SIGHT_LEFT:
@@ -105,6 +109,26 @@ static void test_tells_of_creates_and_phases(void **state)
 	assert_non_null(
 		strstr(seen.fields[VERB_PATCH_STATUS], "kind=TfJob.mlkube.io namespace=ns job=j object=j code="));
 	assert_non_null(strstr(seen.fields[VERB_PATCH_STATUS + 1], "kind=TfJob.mlkube.io namespace=ns job=j phase="));
+}
+
+/* A job that has started is not refused for its size; people learn of it all the same, and once. */
+static void test_tells_of_what_is_spared(void **state)
+{
+	static const struct kind_sizes small = { .pod = 100, .job = 1 << 20 };
+	static const char running[] =
+		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"startTime\":\"2026-11-15T12:00:00Z\"}}";
+	struct script *s = *state;
+	struct seen seen = { 0 };
+
+	kinds_set_sizes(s->kinds, &small);
+	watched(s, &seen);
+	listed(s);
+	put_job(s, "10", running, 0);
+	assert_int_equal(seen.spared, 1);
+	assert_non_null(strstr(seen.taken, "spec.replicaSpecs[0]: each of its pods has "));
+	settle_all(s);
+	assert_int_equal(seen.spared, 1);
+	assert_true(seen.creates >= 2);
 }
 
 static void test_a_record_of_before_was_told_before(void **state)
@@ -297,6 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCRIPT_TEST(test_tells_of_creates_and_phases),
+		SCRIPT_TEST(test_tells_of_what_is_spared),
 		SCRIPT_TEST(test_a_record_of_before_was_told_before),
 		SCRIPT_TEST(test_lines_of_the_log_have_the_names_of_labels),
 		SCRIPT_TEST(test_tells_of_failures),

@@ -22,6 +22,7 @@ enum sight_type {
 	SIGHT_TAKEN,  /* the name of a child of it belongs to somebody else */
 	SIGHT_STATUS, /* the server does not take the job's status, or not all of it */
 	SIGHT_ODD,    /* the job names a scheduler that knows nothing of its gang */
+	SIGHT_SPARED, /* the job would be invalid if it had not started */
 	SIGHT_UNREAD, /* an object of the job is too large to be read as it changes */
 };
 
@@ -45,7 +46,7 @@ struct sight {
 	/* RECORD */
 	const struct digest *before, *after;
 	const struct record *record;
-	/* ANSWER that is none of 2xx, LEFT, TAKEN, STATUS, ODD, UNREAD */
+	/* ANSWER that is none of 2xx, LEFT, TAKEN, STATUS, ODD, SPARED, UNREAD */
 	struct str message;
 };
 
