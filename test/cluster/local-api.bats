@@ -241,3 +241,23 @@ YAML
 @test "namespaces, configmaps, secrets, nodes, services; what the server is; what is left out" {
   with_each others
 }
+
+drained() {
+  k create -f - <<YAML
+apiVersion: v1
+kind: Node
+metadata: {name: here}
+YAML
+  pod a | sed 's/spec: {/spec: {nodeName: here, /' | k create -f -
+  out=$(k drain here --force --grace-period=0 --timeout=60s -v=6 2>&1)
+  has "$out" /pods/a/eviction
+  has "$out" 'node/here drained'
+  is "$(k get pods -o name)" ""
+  is "$(k get node here -o jsonpath='{.spec.unschedulable}')" true
+  has "$(k uncordon here)" uncordoned
+  is "$(k get node here -o jsonpath='{.spec.unschedulable}')" ""
+}
+
+@test "drain and uncordon" {
+  with_each drained
+}

@@ -234,11 +234,30 @@ table() {
   is "$(sed -n 200000p got)" 'line number 199999'
 }
 
+@test "an eviction deletes the pod, and says first that it is one" {
+  start_api
+  make_pod p >/dev/null
+  pod=/api/v1/namespaces/default/pods/p
+  out=$(send POST $pod/eviction '{"deleteOptions":{"dryRun":["All"]}}')
+  is "$(code "$out") $(body "$out" | jq -r .status)" "201 Success"
+  is "$(body "$(api $pod)" | jq -c '.metadata.deletionTimestamp, .status.conditions')" "null
+null"
+  api $pod -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"finalizers":["test/stays"]}}' \
+    >/dev/null
+  out=$(send POST $pod/eviction '{"apiVersion":"policy/v1","kind":"Eviction","deleteOptions":{}}')
+  is "$(code "$out") $(body "$out" | jq -r .status)" "201 Success"
+  is "$(body "$(api $pod)" | jq -r '.metadata.deletionTimestamp != null, .status.conditions[].reason')" "true
+EvictionByEvictionAPI"
+  is "$(code "$(send POST $pod/eviction '[]')")" 400
+  is "$(code "$(send POST ${pod}x/eviction '{}')")" 404
+  is "$(code "$(api $pod/eviction)")" 405
+}
+
 @test "what is left out says so" {
   start_api
   make_pod p >/dev/null
   pod=/api/v1/namespaces/default/pods/p
-  for sub in exec attach portforward proxy eviction; do
+  for sub in exec attach portforward proxy; do
     out=$(api "$pod/$sub" -X POST)
     is "$(code "$out") $(body "$out" | jq -r .reason)" "405 MethodNotAllowed"
   done

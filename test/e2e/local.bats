@@ -342,3 +342,34 @@ full_disk() {
   export BATS_TEST_TMPDIR DLJOB root jobs pods
   unshare --mount --propagation private bash -ec full_disk
 }
+
+@test "drain: pods are evicted, none starts until uncordon, and no restart is counted" {
+  up
+  job long "exec sleep 1000" 2 | submit
+  node=/api/v1/nodes/$(api /api/v1/nodes | jq -r '.items[].metadata.name')
+  cordon() {
+    api "$node" -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"spec":{"unschedulable":'"$1"'}}' |
+      jq -e .metadata.uid >/dev/null
+  }
+  each() { is "$(api "$pods" | jq -r "[.items[]$1] | join(\" \")")" "$2"; }
+  eventually 60 each .status.phase "Running Running"
+  before=$(api "$pods" | jq -r '.items[].metadata.uid')
+  cordon true
+  for i in 0 1; do
+    is "$(api "$pods/long-trainer-$i/eviction" -H 'Content-Type: application/json' \
+      -d '{"deleteOptions":{"gracePeriodSeconds":1}}' | jq -r .status)" Success
+  done
+  held() {
+    each .status.phase "Pending Pending"
+    has "$(api "$pods" | jq -r '.items[].status.conditions[].message')" "the node is cordoned"
+  }
+  eventually 60 held
+  [ "$(api "$pods" | jq -r '.items[].metadata.uid')" != "$before" ]
+  # It is not forgotten over down and up.
+  dljob local down >/dev/null
+  up
+  held
+  cordon false
+  eventually 60 each .status.phase "Running Running"
+  is "$(api "$jobs/long" | jq -c '[.status.dlOperator.roles[].limit.counted // 0]')" "[0]"
+}

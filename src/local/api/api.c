@@ -175,6 +175,7 @@ static void answer_other(struct answering *q)
 	case API_STORE:
 	case API_WATCH:
 	case API_LOG:
+	case API_EVICT:
 	case API_PATHS:
 	case API_CORE:
 	case API_GROUPS:
@@ -217,6 +218,9 @@ static void dispatch(struct answering *q, struct str body)
 		return;
 	case API_LOG:
 		answer_log(q);
+		return;
+	case API_EVICT:
+		answer_evict(q, body);
 		return;
 	case API_PATHS:
 		answer_fixed(q, discovery_paths);

@@ -249,6 +249,10 @@ void discovery_resources(struct buf *b, const struct store *s, struct str group,
 		if (is_pods(t)) {
 			buf_putc(b, ',');
 			put_resource(b, t, "/log", "\"get\"");
+			/* By its group kubectl sees that pods can be evicted. */
+			put_raw(b, ",{\"name\":\"pods/eviction\",\"singularName\":\"\",\"namespaced\":true,"
+			           "\"group\":\"policy\",\"version\":\"v1\",\"kind\":\"Eviction\","
+			           "\"verbs\":[\"create\"]}");
 		}
 	}
 	put_raw(b, "]}");
@@ -292,6 +296,8 @@ static void put_whole_resource(struct buf *b, const struct store_type *t)
 		if (is_pods(t)) {
 			put_raw(b, t->status ? "," : "");
 			put_sub(b, t, "log", "\"get\"");
+			put_raw(b, ",{\"subresource\":\"eviction\",\"responseKind\":{\"group\":\"policy\","
+			           "\"version\":\"v1\",\"kind\":\"Eviction\"},\"verbs\":[\"create\"]}");
 		}
 		buf_putc(b, ']');
 	}

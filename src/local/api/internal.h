@@ -42,6 +42,7 @@ void answer_json(struct answering *q, int code, struct buf *body);
 void answer_status(struct answering *q, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void answer_watch(struct answering *q);
 void answer_log(struct answering *q);
+void answer_evict(struct answering *q, struct str body);
 /* False: there are too many, and it has been answered. Else the caller counts it in api->streams. */
 bool may_stream(struct answering *q);
 

@@ -165,7 +165,6 @@ static const struct {
 	{ "portforward", "the local cluster has no port-forward: its pods' addresses are reachable on this machine" },
 	{ "proxy", "the local cluster has no proxy: its pods' addresses are reachable on this machine" },
 	{ "ephemeralcontainers", "the local cluster has no ephemeral containers" },
-	{ "eviction", "the local cluster has one node and evicts nothing: delete the pod" },
 	{ "binding", "the local cluster has one node and no bindings" },
 	{ "resize", "the local cluster does not resize pods" },
 };
@@ -186,6 +185,14 @@ static bool route_sub(struct routing *r, const struct target *t)
 			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_LOG;
 		return route_log(r);
+	}
+	if (pod && str_eqc(t->sub, "eviction")) {
+		if (!method_is(r, "POST"))
+			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+		r->ret->action = API_EVICT;
+		r->ret->takes_body = true;
+		q->dry_run = !str_empty(uri_value(&r->query, "dryRun"));
+		return route_body_type(r);
 	}
 	for (size_t i = 0; pod && i < ARRAY_LEN(left_out); i++)
 		if (str_eqc(t->sub, left_out[i].sub))
@@ -237,7 +244,7 @@ static bool route_object(struct routing *r, const struct target *t)
 	r->ret->version = t->type->version;
 	if (t->sub.n && !route_sub(r, t))
 		return false;
-	if (r->ret->action == API_LOG)
+	if (r->ret->action != API_STORE)
 		return true;
 	if (!find_verb(r, t) || !route_body_type(r))
 		return false;

@@ -19,6 +19,7 @@ enum api_action {
 	API_STORE,         /* request; the body is to be put in, unless takes_body is false */
 	API_WATCH,         /* watch */
 	API_LOG,           /* request: the pod; log */
+	API_EVICT,         /* request: the pod, to be deleted; the body is an Eviction */
 	API_PATHS,         /* / */
 	API_HEALTH,        /* /healthz /livez /readyz */
 	API_VERSION,       /* /version */

@@ -192,6 +192,8 @@ static void methods_that_do_not_fit(void **state)
 	refused(f, "POST", "/api/v1/namespaces/ml/pods/a/log", 405);
 	refused(f, "POST", "/api/v1/namespaces/ml/pods/a/exec?command=sh", 405);
 	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/portforward", 405);
+	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/eviction", 405);
+	refused(f, "POST", "/api/v1/namespaces/ml/services/a/eviction", 404);
 	refused(f, "HEAD", "/api/v1/namespaces/ml/pods", 405);
 	refused(f, "get", "/api/v1/namespaces/ml/pods", 405);
 	refused(f, "", "/api/v1/namespaces/ml/pods", 405);

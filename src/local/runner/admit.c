@@ -115,6 +115,10 @@ static void decide(struct runner *r)
 
 static void carry_out(struct runner *r, struct runner_pod *p)
 {
+	if (r->cordoned) {
+		status_unschedulable(r, p, STR("the node is cordoned: 'kubectl uncordon' lets pods start again"));
+		return;
+	}
 	/* It is not of those that must start together. */
 	if (companion_is(p)) {
 		bind(r, p);

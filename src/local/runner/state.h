@@ -85,14 +85,14 @@ struct runner_unit {
 
 struct news;
 struct host_service;
-enum news_of { NEWS_POD, NEWS_SERVICE, NEWS_CONFIG, NEWS_DEFINITION, NEWS_JOB };
+enum news_of { NEWS_POD, NEWS_SERVICE, NEWS_CONFIG, NEWS_DEFINITION, NEWS_JOB, NEWS_NODE };
 struct runner_watch {
 	struct runner *r;
 	enum news_of of;
 	struct store_watch *watch;
 };
 
-enum { RUNNER_WATCHES = 5 };
+enum { RUNNER_WATCHES = 6 };
 struct runner {
 	struct runner_config c;
 	struct str folder, node, cwd;
@@ -112,6 +112,7 @@ struct runner {
 	size_t living;
 	bool adopting;   /* the first look */
 	bool stepping;   /* no need to be woken */
+	bool cordoned;   /* the node is not to take pods */
 	bool fit_due;    /* who may start */
 	bool hosts_due;  /* names have changed */
 	bool config_due; /* a ConfigMap or a Secret has changed */

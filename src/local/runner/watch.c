@@ -61,6 +61,7 @@ bool watch_start(struct runner *r, struct err *e)
 		{ NEWS_SERVICE, STR_INIT(""), STR_INIT("services") },
 		{ NEWS_CONFIG, STR_INIT(""), STR_INIT("configmaps") },
 		{ NEWS_CONFIG, STR_INIT(""), STR_INIT("secrets") },
+		{ NEWS_NODE, STR_INIT(""), STR_INIT("nodes") },
 		{ NEWS_DEFINITION, STR_INIT("apiextensions.k8s.io"), STR_INIT("customresourcedefinitions") },
 	};
 
@@ -106,6 +107,17 @@ void watch_stop(struct runner *r)
 	free(r->news);
 }
 
+/* `kubectl cordon` and `uncordon`. */
+static void take_node(struct runner *r, yyjson_val *node, enum store_change change)
+{
+	bool cordoned = change != STORE_DELETED && yyjson_is_true(json_at(node, "spec", "unschedulable", NULL));
+
+	if (!str_eq(json_str(json_at(node, "metadata", "name", NULL)), r->node) || cordoned == r->cordoned)
+		return;
+	r->cordoned = cordoned;
+	r->fit_due = true;
+}
+
 void watch_take(struct runner *r)
 {
 	/* What is asked meanwhile may add to it. */
@@ -126,6 +138,10 @@ void watch_take(struct runner *r)
 		case NEWS_JOB:
 			kept_take_job(r, yyjson_doc_get_root(doc), n.change);
 			units_take_job(r, doc, n.change);
+			break;
+		case NEWS_NODE:
+			take_node(r, yyjson_doc_get_root(doc), n.change);
+			yyjson_doc_free(doc);
 			break;
 		case NEWS_CONFIG:
 		case NEWS_DEFINITION:
