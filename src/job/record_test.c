@@ -1,4 +1,5 @@
 /* The record: what is a change (record.c), and its JSON (record_json.c, record_index.c). */
+#include "base/rng.h"
 #include "job/record.h"
 
 #include <stdarg.h>
@@ -388,6 +389,79 @@ static void many_restarts_stay_short(void **state)
 	}
 }
 
+static struct record *with_workers(struct arena *a, int32_t n)
+{
+	struct record *r = arena_new(a, struct record);
+
+	r->version = RECORD_VERSION;
+	r->n_roles = 1;
+	r->roles = arena_array(a, struct record_role, 1);
+	r->roles[0] = (struct record_role){ .name = STR("worker"), .count = n };
+	return r;
+}
+
+static struct level some_level(struct rng *rng, msec t)
+{
+	int32_t n = 1 + (int32_t)rng_below(rng, 8);
+
+	return (struct level){ n, n, t + SECONDS(rng_below(rng, 86400)), n, (int32_t)rng_below(rng, 3) };
+}
+
+/* Racks of sixteen that were lost now and then, and three hundred replicas that failed by themselves. */
+static void replicas_that_differ_somewhat(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct record *r = with_workers(&a, 10000);
+	struct rng rng = rng_seed(7);
+
+	(void)state;
+	for (int32_t rack = 0; rack < 10000 / 16; rack++) {
+		struct level l = some_level(&rng, 1800000000000);
+
+		for (int32_t i = 0; i < 16; i++)
+			*record_index_make(&r->roles[0], &a, rack * 16 + i) = l;
+	}
+	for (int n = 0; n < 300; n++)
+		*record_index_make(&r->roles[0], &a, (int32_t)rng_below(&rng, 10000)) =
+			some_level(&rng, 1800000000000);
+	assert_in_range(written(r, &a).n, 16 << 10, 64 << 10);
+	arena_release(&a);
+}
+
+/* Each of them has a history of its own: nothing of that is in common, and it must be remembered all the same. An etcd
+   takes 1.5 MB; what only back-offs need is more than half. */
+static void replicas_that_all_differ(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct record *r = with_workers(&a, 10000), *back;
+	struct rng rng = rng_seed(7);
+	size_t whole;
+
+	(void)state;
+	for (int32_t i = 0; i < 10000; i++)
+		*record_index_make(&r->roles[0], &a, i) = some_level(&rng, 1800000000000);
+	whole = written(r, &a).n;
+	assert_in_range(whole, 128 << 10, 300 << 10);
+	record_shorten(r);
+	assert_in_range(written(r, &a).n, 32 << 10, whole / 2);
+	back = through_json(r, &a);
+	for (int32_t i = 0; i < 10000; i++) {
+		assert_int_equal(record_index_level(&back->roles[0], i)->generation,
+		                 record_index_level(&r->roles[0], i)->generation);
+		assert_int_equal(record_index_level(&back->roles[0], i)->counted,
+		                 record_index_level(&r->roles[0], i)->counted);
+		assert_int_equal(record_index_level(&back->roles[0], i)->at, 0);
+	}
+	/* Ten times as many: the shortened one is taken where the whole is not. */
+	r = with_workers(&a, 100000);
+	for (int32_t i = 0; i < 100000; i++)
+		*record_index_make(&r->roles[0], &a, i) = some_level(&rng, 1800000000000);
+	assert_true(written(r, &a).n > 3 << 19);
+	record_shorten(r);
+	assert_true(written(r, &a).n < 3 << 19);
+	arena_release(&a);
+}
+
 /* What an older operator wrote; after a roll-back both stand there, and the larger holds. */
 static void levels_of_older_operators(void **state)
 {
@@ -508,6 +582,8 @@ int main(void)
 		cmocka_unit_test(unknown_fields_are_ignored),
 		cmocka_unit_test(names),
 		cmocka_unit_test(many_restarts_stay_short),
+		cmocka_unit_test(replicas_that_differ_somewhat),
+		cmocka_unit_test(replicas_that_all_differ),
 		cmocka_unit_test(levels_of_older_operators),
 		cmocka_unit_test(accepted_before_it_was_noted),
 		cmocka_unit_test(words_of_a_later_version),

@@ -275,6 +275,38 @@ static void test_durable_status_denied(void **state)
 	status_written(s);
 }
 
+/* It is too large for etcd: what only back-offs need is left out, and what must be remembered is written. */
+static void test_shortened_record(void **state)
+{
+	static const char running[] =
+		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"startTime\":\"2026-11-15T12:00:00Z\","
+		"\"roles\":{\"master\":{\"count\":1,\"seen\":\"0\"},\"worker\":{\"count\":3,\"byIndex\":{"
+		"\"generation\":{\"4\":\"0\"},\"counted\":{\"2\":\"0\"},\"streak\":{\"3\":\"0-1\"},"
+		"\"restartedAt\":{\"2027-01-15T07:59:59Z\":\"0-1\"}}}}}}";
+	struct script *s = *state;
+
+	s->policy = "{\"activeDeadlineSeconds\":1}";
+	listed(s);
+	put_job(s, "1", running, 3);
+	refuse_lookups(s);
+	for (int i = 0; i < 2; i++) {
+		assert_non_null(next_status(s));
+		assert_null(strstr(next_status(s)->r.body.p, "\"streak\":null"));
+		answer(s, next_status(s),
+		       (struct outcome){ .code = 500, .message = STR("etcdserver: request is too large") });
+	}
+	assert_non_null(strstr(next_status(s)->r.body.p, "\"outcome\":\"TimedOut\""));
+	assert_non_null(strstr(next_status(s)->r.body.p, "\"streak\":null"));
+	status_written(s);
+	assert_non_null(strstr(s->status.p, "\"byIndex\":{\"generation\":{\"4\":\"0\"},\"counted\":{\"2\":\"0\"}}"));
+	assert_non_null(strstr(s->status.p, "\"outcome\":\"TimedOut\""));
+	/* It is read as any other, and the job goes its way. */
+	for (int i = 0; i < 40 && waiting(s, VERB_PATCH_STATUS, RES_JOB); i++)
+		status_written(s);
+	assert_false(debug_has(s, "\"leftAlone\""));
+	assert_false(debug_has(s, "\"failuresInARow\":1"));
+}
+
 /* Whatever goes wrong meanwhile: a deadline is kept. */
 static void test_deadlines_are_kept_through_backoffs(void **state)
 {
@@ -651,6 +683,7 @@ int main(void)
 		SCRIPT_TEST(test_status_refused_holds_no_actions),
 		SCRIPT_TEST(test_status_denied),
 		SCRIPT_TEST(test_durable_status_denied),
+		SCRIPT_TEST(test_shortened_record),
 		SCRIPT_TEST(test_deadlines_are_kept_through_backoffs),
 		SCRIPT_TEST(test_odd_answers_are_said),
 		SCRIPT_TEST(test_exists_and_ends_a_refusal),
