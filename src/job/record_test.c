@@ -422,8 +422,7 @@ static void replicas_that_differ_somewhat(void **state)
 			*record_index_make(&r->roles[0], &a, rack * 16 + i) = l;
 	}
 	for (int n = 0; n < 300; n++)
-		*record_index_make(&r->roles[0], &a, (int32_t)rng_below(&rng, 10000)) =
-			some_level(&rng, 1800000000000);
+		*record_index_make(&r->roles[0], &a, (int32_t)rng_below(&rng, 10000)) = some_level(&rng, 1800000000000);
 	assert_in_range(written(r, &a).n, 16 << 10, 64 << 10);
 	arena_release(&a);
 }

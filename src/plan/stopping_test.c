@@ -279,6 +279,42 @@ static void completed_with_a_sidecar(void **state)
 	}
 }
 
+/* Suspending, and being resumed, changes nothing of that: scope Pod keeps what has completed, and its pod. */
+static void completed_with_a_sidecar_and_suspended(void **state)
+{
+	(void)state;
+	for (int resumed = 0; resumed < 2; resumed++) {
+		struct t *t = running();
+		struct t_pod *p = t_pod(t, "worker", 0);
+		msec ended;
+
+		t->roles[1].restart.scope = SCOPE_POD;
+		t_exit(t, "worker", 0, 0);
+		ended = t->now;
+		p->pod.phase = POD_RUNNING;
+		p->containers[1] = (struct container){ .name = STR("beside"), .state = CONTAINER_RUNNING };
+		p->pod.n_containers = 2;
+		look(t);
+		t->job.suspend = true;
+		t_settle(t);
+		assert_phase(t, "Suspended");
+		if (resumed) {
+			t->job.suspend = false;
+			t_settle(t);
+		}
+		assert_non_null(t_pod(t, "worker", 0));
+		t->now = ended + MINUTES(5) - SECONDS(2);
+		t_settle(t);
+		assert_int_equal(t->plan.wake, ended + MINUTES(5));
+		assert_non_null(t_pod(t, "worker", 0));
+		t->now = ended + MINUTES(5);
+		t_settle(t);
+		assert_null(t_pod(t, "worker", 0));
+		assert_true(ranges_has(&t_rec(t, "worker")->completed, 0));
+		t_free(t);
+	}
+}
+
 /* Four, three, four again: the one that comes back starts afresh, and nobody else is touched. */
 static void an_elastic_member_leaves_and_comes_back(void **state)
 {
@@ -357,6 +393,7 @@ int main(void)
 		cmocka_unit_test(a_short_life_waits_for_the_end),
 		cmocka_unit_test(nothing_is_made_for_a_job_that_goes),
 		cmocka_unit_test(completed_with_a_sidecar),
+		cmocka_unit_test(completed_with_a_sidecar_and_suspended),
 		cmocka_unit_test(an_elastic_member_leaves_and_comes_back),
 		cmocka_unit_test(an_elastic_member_comes_back_afresh),
 	};
