@@ -101,7 +101,8 @@ static void render_file(struct render *r, const char *file)
 			r->status = CLI_INVALID;
 	}
 	if (r->status == CLI_WELL && r->jobs == 0)
-		r->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s", file);
+		r->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s: %.*s", file,
+		                     STR_F(manifest_without_job(&m)));
 	yaml_close(m.yaml);
 }
 

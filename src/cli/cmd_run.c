@@ -89,7 +89,7 @@ enum exit_code cmd_run(struct cli *cli, int argc, char **argv)
 	struct run_options o = { 0 };
 	const char *output = NULL;
 	struct opt opts[ALL_OPTS] = {
-		{ 0, "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
+		{ 'e', "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
 		  .list = &o.edits.env },
 		{ 0, "set", "PATH=VALUE", "change the manifest: spec.policy.restart.limit=3", .list = &o.edits.set },
 		{ 'o', "output", "yaml|json", "run nothing: print the command's job, for a cluster", .text = &output },

@@ -102,7 +102,8 @@ static bool read_file(struct submitting *u, const char *file)
 			well = take_object(u, file, &m, &o);
 	}
 	if (well && u->jobs == before && !u->report.errors) {
-		u->session.cli->status = cli_fail(u->session.cli, CLI_INVALID, "there is no job in %s", file);
+		u->session.cli->status = cli_fail(u->session.cli, CLI_INVALID, "there is no job in %s: %.*s", file,
+		                                  STR_F(manifest_without_job(&m)));
 		well = false;
 	}
 	yaml_close(m.yaml);

@@ -57,18 +57,20 @@ static void check_file(struct cli *cli, struct kinds *kinds, const char *file, s
 {
 	struct manifest_object o;
 	struct manifest m;
+	size_t errors = r->errors;
 
 	t->files++;
 	if (!report_open(r, file, kinds, &cli->arena, &m))
 		return;
-	if (yaml_count(m.yaml) == 0)
-		report_line(r, REPORT_ERROR, file, (struct yaml_pos){ 0, 0 }, STR_NONE, STR("there is nothing in it"));
 	while (manifest_next(&m, &o)) {
 		if (o.class == OBJECT_JOB)
 			check_job(cli, kinds, file, &m, &o, r, t);
 		else
 			report_object(r, file, &m, &o);
 	}
+	if (!m.jobs && r->errors == errors)
+		report_line(r, REPORT_ERROR, file, (struct yaml_pos){ 0, 0 }, STR_NONE,
+		            arena_printf(&cli->arena, "there is no job in it: %.*s", STR_F(manifest_without_job(&m))));
 	yaml_close(m.yaml);
 }
 

@@ -17,10 +17,32 @@ static const char *nearest_command(struct str name)
 	return nearest;
 }
 
+/* Words of other tools. */
+static const struct {
+	const char *word, *hint;
+} others[] = {
+	{ "stop",
+	  "'suspend' stops a job until 'resume', 'delete' removes it; 'local down' stops this machine's cluster" },
+	{ "kill", "'delete' ends a job and removes it" },
+	{ "cancel", "'delete' ends a job and removes it" },
+	{ "rm", "'delete' ends a job and removes it" },
+	{ "ps", "'list' shows all jobs, 'get NAME' the replicas of one" },
+	{ "ls", "'list' shows all jobs" },
+	{ "status", "'get NAME' shows one job, 'list' all, 'local status' this machine's cluster" },
+	{ "describe", "'get NAME' shows one job with its replicas and events" },
+	{ "show", "'get NAME' shows one job" },
+	{ "start", "'submit FILE' starts a job on a cluster, 'run' on this machine" },
+	{ "create", "'submit FILE' creates a job" },
+	{ "apply", "'submit FILE' creates a job; a change to one is kubectl's" },
+};
+
 static enum exit_code unknown_command(struct cli *cli, const char *name)
 {
 	const char *nearest = nearest_command(str_c(name));
 
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (!strcmp(name, others[i].word))
+			return cli_usage(cli, "unknown command '%s': %s", name, others[i].hint);
 	if (nearest)
 		return cli_usage(cli, "unknown command '%s'; did you mean '%s'?", name, nearest);
 	return cli_usage(cli, "unknown command '%s'", name);

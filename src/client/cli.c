@@ -163,7 +163,8 @@ bool cli_output_end(void)
 	cli_output_broken();
 	if (fclose(stdout) != 0 && !output_errno)
 		output_errno = errno;
-	if (output_errno)
+	/* A reader that has seen enough is no news: head, less. The exit status tells it apart from the whole. */
+	if (output_errno && output_errno != EPIPE)
 		fprintf(stderr, "dljob: cannot write to standard output: %s\n", strerror(output_errno));
 	return output_errno == 0;
 }

@@ -34,6 +34,45 @@ static void wrong(struct manifest_object *o, const char *field, struct str messa
 	o->message = message;
 }
 
+static void remember_other(struct manifest *m, struct str version, struct str name)
+{
+	bool is_job = str_has_suffix(name, STR("Job"));
+
+	if (m->other.n && (m->other_is_job || !is_job))
+		return;
+	m->other = arena_printf(m->arena, "%.*s of %.*s", STR_F(name), STR_F(version));
+	m->other_kind = name;
+	m->other_is_job = is_job;
+}
+
+/* "A of g/v1 or B of h/v1": all kinds, or those whose name is nearly NAME. */
+static struct str kinds_like(const struct manifest *m, struct str name)
+{
+	struct str ret = STR_NONE;
+
+	for (size_t i = 0; i < kinds_count(m->kinds); i++) {
+		const struct kind *k = kinds_at(m->kinds, i);
+
+		if (!name.n || str_distance(name, k->kind, 2) <= 2)
+			ret = arena_printf(m->arena, "%.*s%s%.*s of %.*s/%.*s", STR_F(ret), ret.n ? " or " : "",
+			                   STR_F(k->kind), STR_F(k->group), STR_F(k->version));
+	}
+	return ret;
+}
+
+struct str manifest_without_job(const struct manifest *m)
+{
+	struct str like = m->other_is_job ? kinds_like(m, m->other_kind) : STR_NONE;
+
+	if (!m->other.n)
+		return STR("there is nothing in it");
+	if (like.n)
+		return arena_printf(m->arena, "%.*s is not served here; did you mean %.*s?", STR_F(m->other),
+		                    STR_F(like));
+	return arena_printf(m->arena, "%.*s is %s; a job is %.*s", STR_F(m->other),
+	                    m->other_is_job ? "not served here" : "none", STR_F(kinds_like(m, STR_NONE)));
+}
+
 /* An object whose kind is not known: a mistake in one of ours, or somebody else's? */
 static void classify_unknown(struct manifest *m, struct manifest_object *o, struct str version, struct str name)
 {
@@ -53,8 +92,10 @@ static void classify_unknown(struct manifest *m, struct manifest_object *o, stru
 		wrong(o, "kind",
 		      arena_printf(m->arena, "kind %.*s of %.*s is not known; see 'dljob kinds'", STR_F(name),
 		                   STR_F(version)));
-	else
+	else {
 		o->message = arena_printf(m->arena, "%.*s of %.*s is no job: skipped", STR_F(name), STR_F(version));
+		remember_other(m, version, name);
+	}
 }
 
 static void classify(struct manifest *m, struct manifest_object *o)
@@ -70,6 +111,7 @@ static void classify(struct manifest *m, struct manifest_object *o)
 		wrong(o, "kind", STR("is missing"));
 	} else {
 		o->kind = kinds_find(m->kinds, version, name);
+		m->jobs += o->kind != NULL;
 		if (o->kind)
 			o->class = OBJECT_JOB;
 		else

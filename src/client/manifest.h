@@ -16,6 +16,10 @@ struct manifest {
 	const struct kinds *kinds;
 	struct arena *arena; /* for messages and paths */
 	size_t doc, item;
+	size_t jobs;           /* that manifest_next() has given */
+	struct str other;      /* "ConfigMap of v1": the first that is no job, or the first that is called one */
+	struct str other_kind; /* its kind */
+	bool other_is_job;     /* it is called a job */
 };
 
 struct manifest_object {
@@ -30,6 +34,8 @@ struct manifest_object {
 
 /* The next object; false at the end. */
 bool manifest_next(struct manifest *m, struct manifest_object *ret);
+/* Of a manifest without a job, at its end: what is in it, and what is near that or known. */
+struct str manifest_without_job(const struct manifest *m);
 /* PATH of the object as a path of the document. */
 struct str manifest_path(struct arena *a, const struct manifest_object *o, struct str path);
 

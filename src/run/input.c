@@ -14,8 +14,10 @@ void run_take_roles(struct run *r, const struct job *job)
 {
 	struct run_input *in = &r->input;
 
-	for (size_t i = 0; i < job->n_roles; i++)
+	for (size_t i = 0; i < job->n_roles; i++) {
 		*vec_push(&r->cli->arena, &in->roles) = arena_str(&r->cli->arena, job->roles[i].name);
+		*vec_push(&r->cli->arena, &in->counts) = job->roles[i].count;
+	}
 	in->name = json_str(json_at(in->job, "metadata", "name", NULL));
 	in->ns = json_str(json_at(in->job, "metadata", "namespace", NULL));
 	if (str_empty(in->ns))
@@ -87,6 +89,8 @@ static bool read_file(struct run *r, const char *file, struct report *report)
 			break;
 		}
 	}
+	if (!m.jobs && !r->input.without.n)
+		r->input.without = manifest_without_job(&m);
 	yaml_close(m.yaml);
 	return well;
 }
@@ -103,8 +107,8 @@ bool run_read(struct run *r, int n, char **files)
 		return false;
 	}
 	if (!r->input.doc) {
-		r->cli->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s%s", files[0],
-		                          n > 1 ? " and the others" : "");
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s%s: %.*s", files[0],
+		                          n > 1 ? " and the others" : "", STR_F(r->input.without));
 		return false;
 	}
 	return true;

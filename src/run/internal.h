@@ -27,6 +27,8 @@ struct run_input {
 	const char *file;
 	VEC(struct str) others; /* ConfigMaps and the like, as JSON */
 	VEC(struct str) roles;
+	VEC(int32_t) counts; /* of the roles */
+	struct str without;  /* of the first file that has no job: what is in it */
 };
 
 struct run_pod;

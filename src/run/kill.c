@@ -21,11 +21,21 @@ static bool parse(struct run_kill *k, const char *text)
 	return true;
 }
 
-static bool has_role(const struct run *r, struct str role)
+static bool check_target(struct run *r, const struct run_kill *k)
 {
-	for (size_t i = 0; i < r->input.roles.n; i++)
-		if (str_eq_nocase(r->input.roles.v[i], role))
+	for (size_t i = 0; i < r->input.roles.n; i++) {
+		int32_t count = r->input.counts.v[i];
+
+		if (!str_eq_nocase(r->input.roles.v[i], k->role))
+			continue;
+		if (k->index < count)
 			return true;
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "--kill %s: the role %.*s has %d replica%s, from 0 on",
+		                          k->text, STR_F(k->role), (int)count, count == 1 ? "" : "s");
+		return false;
+	}
+	r->cli->status =
+		cli_fail(r->cli, CLI_INVALID, "--kill %s: the job has no role '%.*s'", k->text, STR_F(k->role));
 	return false;
 }
 
@@ -41,11 +51,8 @@ bool run_kills_parse(struct run *r)
 			                           list->v[i]);
 			return false;
 		}
-		if (!has_role(r, r->kills[i].role)) {
-			r->cli->status = cli_fail(r->cli, CLI_INVALID, "--kill %s: the job has no role '%.*s'",
-			                          list->v[i], STR_F(r->kills[i].role));
+		if (!check_target(r, &r->kills[i]))
 			return false;
-		}
 	}
 	return true;
 }

@@ -68,7 +68,7 @@ setup() {
   echo 'metadata: {name: c}' >>cm.yaml
   split dljob run cm.yaml
   is "$status" 2
-  has "$err" "there is no job in cm.yaml"
+  has "$err" "there is no job in cm.yaml: ConfigMap of v1 is none; a job is "
   job true >a.yaml
   split dljob run a.yaml a.yaml
   is "$status" 2
@@ -88,6 +88,9 @@ setup() {
   split dljob run --kill worker/0@1 a.yaml
   is "$status" 2
   has "$err" "no role 'worker'"
+  split dljob run --kill trainer/1@1 a.yaml
+  is "$status" 2
+  is "$err" "dljob run: --kill trainer/1@1: the role trainer has 1 replica, from 0 on"
   split dljob run --volume x=/nowhere a.yaml
   is "$status" 2
   has "$err" "no such directory"
@@ -128,7 +131,7 @@ PY
 
 @test "--env and --set change the manifest" {
   job 'echo "$GREETING $INHERITED"' >job.yaml
-  INHERITED=there split dljob run --env GREETING=hello --env INHERITED \
+  INHERITED=there split dljob run -e GREETING=hello --env INHERITED \
     --set spec.replicaSpecs.trainer.replicas=2 job.yaml
   is "$status" 0
   has "$out" "trainer-0 | hello there"

@@ -159,6 +159,33 @@ invalid() {
   has "$out" "1 job in 1 file: valid"
 }
 
+@test "a file in which there is no job: what is in it, and what is near" {
+  cat >other.yaml <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: d}
+YAML
+  invalid other.yaml
+  has "$out" "other.yaml: error: there is no job in it: PyTorchJob of kubeflow.org/v1 is not served here; a job is \
+AITrainingJob of elasticdeeplearning.ai/v1 or MXJob of "
+  sed 's/PyTorchJob/TFJob/' other.yaml >near.yaml
+  invalid near.yaml
+  has "$out" "TFJob of kubeflow.org/v1 is not served here; did you mean "
+  has "$out" "TFJob of mpba.fbk.eu/v1"
+  echo 'apiVersion: v1' | cat - <(echo 'kind: List') <(echo 'items: []') >list.yaml
+  invalid list.yaml
+  has "$out" "there is no job in it: there is nothing in it"
+  # Whatever stands beside it.
+  tfjob demo 1 >good.yaml
+  split dljob validate good.yaml other.yaml
+  is "$status" 2
+  has "$out" "other.yaml: error: there is no job in it: "
+}
+
 @test "the items of a List" {
   {
     echo 'apiVersion: v1'
