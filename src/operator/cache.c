@@ -548,6 +548,14 @@ void cache_missing(struct cache *c, enum resource resource, struct str ns, struc
 	}
 }
 
+void cache_doubt(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid)
+{
+	struct cached_child *child = cache_child_of(c, resource, ns, name, uid);
+
+	if (child && !cached_child_gone(child))
+		versions_doubt(&child->versions, c->sent);
+}
+
 void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
                     bool force)
 {

@@ -210,6 +210,8 @@ void cache_event(struct cache *c, const struct cluster_event *ev);
 void cache_answer(struct cache *c, const struct object *o, uint64_t sent);
 /* A GET or a DELETE said that it is not there; UID: the object of which that is known. */
 void cache_missing(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
+/* Whether that child is still there nobody knows: a GET must tell. */
+void cache_doubt(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
 /* Was its end shown after the request of number SENT had been sent? */
 bool cache_gone_since(struct cache *c, struct str uid, uint64_t sent);
 /* A DELETE of ours was taken. */

@@ -161,6 +161,37 @@ static void test_exists(void **state)
 	assert_non_null(waiting(s, VERB_CREATE, RES_SERVICE));
 }
 
+/* Nobody knows whether it was deleted: the pods of a job that is resumed must not rely on it. */
+static void test_lost_delete(void **state)
+{
+	struct script *s = *state;
+	struct group g = made_of(s, NULL);
+	struct sent *t;
+
+	listed(s);
+	list_one(s, RES_GROUP);
+	group_event(s, EVENT_PUT, &g);
+	s->policy = "{\"suspend\":true}";
+	put_job(s, "50",
+	        "{\"dlOperator\":{\"version\":1,\"phase\":\"Suspended\",\"generation\":1,\"suspended\":true,"
+	        "\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}",
+	        0);
+	status_written_if_any(s);
+	t = waiting(s, VERB_DELETE, RES_GROUP);
+	assert_non_null(t);
+	answer(s, t, (struct outcome){ 0 });
+	s->policy = NULL;
+	put_job(s, "60", s->status.p, 0);
+	s->now += MINUTES(1);
+	run_step(s);
+	t = waiting(s, VERB_GET, RES_GROUP);
+	assert_non_null(t);
+	refuse(s, t, 404, "NotFound");
+	status_written_if_any(s);
+	assert_non_null(waiting(s, VERB_CREATE, RES_GROUP));
+	assert_null(waiting(s, VERB_CREATE, RES_POD));
+}
+
 static void test_adopted(void **state)
 {
 	struct script *s = *state;
@@ -447,14 +478,23 @@ static void test_other_scheduler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GROUP_TEST(test_before_the_pods, plugins), GROUP_TEST(test_not_ready_without_the_list, plugins),
-		GROUP_TEST(test_queue, volcano),           GROUP_TEST(test_too_early, volcano),
-		GROUP_TEST(test_exists, plugins),          GROUP_TEST(test_adopted, plugins),
-		GROUP_TEST(test_foreign, plugins),         GROUP_TEST(test_refused, plugins),
-		GROUP_TEST(test_patched_once, plugins),    GROUP_TEST(test_patch_meets_another, plugins),
-		GROUP_TEST(test_lost_label, plugins),      GROUP_TEST(test_unknown_to_the_cluster, volcano),
-		GROUP_TEST(test_right_is_lost, volcano),   GROUP_TEST(test_trouble_leaves_nothing, volcano),
-		GROUP_TEST(test_other_scheduler, volcano), GROUP_TEST(test_server_fails, volcano),
+		GROUP_TEST(test_before_the_pods, plugins),
+		GROUP_TEST(test_not_ready_without_the_list, plugins),
+		GROUP_TEST(test_queue, volcano),
+		GROUP_TEST(test_too_early, volcano),
+		GROUP_TEST(test_exists, plugins),
+		GROUP_TEST(test_adopted, plugins),
+		GROUP_TEST(test_lost_delete, plugins),
+		GROUP_TEST(test_foreign, plugins),
+		GROUP_TEST(test_refused, plugins),
+		GROUP_TEST(test_patched_once, plugins),
+		GROUP_TEST(test_patch_meets_another, plugins),
+		GROUP_TEST(test_lost_label, plugins),
+		GROUP_TEST(test_unknown_to_the_cluster, volcano),
+		GROUP_TEST(test_right_is_lost, volcano),
+		GROUP_TEST(test_trouble_leaves_nothing, volcano),
+		GROUP_TEST(test_other_scheduler, volcano),
+		GROUP_TEST(test_server_fails, volcano),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

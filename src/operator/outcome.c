@@ -156,6 +156,9 @@ static void delete_answered(struct op *op, const struct pending *p, const struct
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
 	else
 		outcome_failed(p->job, o);
+	/* Perhaps it was done: pods of a job that is resumed meanwhile must not rely on a PodGroup that is gone. */
+	if (o->code == 0 || o->code >= HTTP_SERVER_ERROR)
+		cache_doubt(&op->cache, p->resource, p->ns, p->name, p->uid);
 }
 
 static void end_answered(struct op *op, const struct pending *p, const struct outcome *o)
