@@ -221,6 +221,16 @@ static void repeat_request(struct sim *s, const struct sim_request *r, int times
 		wire_submit_spoiled(s, r);
 }
 
+static void remember_heir(struct sim *s, const struct sim_request *r)
+{
+	struct sim_job *job = map_get(&s->jobs_by_uid, r->owner_uid);
+	struct sim_request *copy = arena_new(s->arena, struct sim_request);
+
+	*copy = *r;
+	if (job)
+		job->heir = copy;
+}
+
 bool mutant_request(struct sim *s, struct sim_request *r)
 {
 	bool pod = r->r.resource == RES_POD;
@@ -232,7 +242,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 		break;
 	case MUTANT_HEIR:
 		if (r->r.verb == VERB_CREATE)
-			s->mutant_create = *r;
+			remember_heir(s, r);
 		break;
 	case MUTANT_UNDEAD:
 		/* A companion may be made then. */
@@ -417,8 +427,10 @@ void mutant_shown(struct sim *s, struct sim_job *job)
 {
 	bool ended = job->now->record && job->now->record->outcome;
 
-	if (((s->opt.mutant == MUTANT_UNDEAD && ended) || (s->opt.mutant == MUTANT_HEIR && job->deleting)) &&
-	    s->mutant_create.r.name.n && str_eq(s->mutant_create.owner_uid, job->uid))
+	if (s->opt.mutant == MUTANT_HEIR && job->deleting && job->heir)
+		wire_submit_spoiled(s, job->heir);
+	if (s->opt.mutant == MUTANT_UNDEAD && ended && s->mutant_create.r.name.n &&
+	    str_eq(s->mutant_create.owner_uid, job->uid))
 		wire_submit_spoiled(s, &s->mutant_create);
 }
 

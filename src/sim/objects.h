@@ -16,6 +16,7 @@ enum {
 
 struct link;
 struct sim_event;
+struct sim_request;
 struct truth;
 
 /* What is too large is not shown in lists and watches. */
@@ -50,6 +51,7 @@ struct sim_job {
 	struct version *group_known[LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
 	int32_t failures;                   /* pods that ended in a way that may be counted */
 	bool flaky_done;                    /* the flaky replica has ended well */
+	const struct sim_request *heir;     /* of a mutant: the last child that was to be made */
 	struct truth *truths;               /* … and all that have */
 	bool refuse;                        /* the server takes none of its pods: 422 */
 	struct str refused_role;            /* … of this role alone, and never; empty: of all */
