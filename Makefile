@@ -80,8 +80,9 @@ fuzz: ## run the fuzzers, a minute each (what they find: build-fuzz/found)
 	@ninja -C build-fuzz --quiet fuzzers
 	@for f in accelerators json yaml kind kubeconfig decode watch store api; do \
 	  mkdir -p build-fuzz/found/$$f; \
+	  case $$f in store | api) objects=test/fuzz/corpus/object ;; *) objects= ;; esac; \
 	  build-fuzz/test/fuzz/$${f}_fuzz -max_total_time=60 -max_len=4096 -timeout=10 \
-	    -artifact_prefix=build-fuzz/found/ build-fuzz/found/$$f test/fuzz/corpus/$$f || exit 1; \
+	    -artifact_prefix=build-fuzz/found/ build-fuzz/found/$$f test/fuzz/corpus/$$f $$objects || exit 1; \
 	done
 
 coverage: ## branch coverage of src/plan and src/job; fails under 95 %

@@ -150,6 +150,11 @@ struct str json_str(yyjson_val *val)
 	return yyjson_is_str(val) ? string_of(val) : STR_NONE;
 }
 
+struct str json_mut_text(yyjson_mut_val *val)
+{
+	return yyjson_mut_is_str(val) ? (struct str){ yyjson_mut_get_str(val), yyjson_mut_get_len(val) } : STR_NONE;
+}
+
 bool json_int(yyjson_val *val, int64_t *ret)
 {
 	double real;

@@ -24,6 +24,7 @@ yyjson_val *json_get_str(yyjson_val *obj, struct str key);
 yyjson_val *json_at(yyjson_val *obj, ...) __attribute__((sentinel));
 /* The text of a string value; empty for NULL and for anything else. */
 struct str json_str(yyjson_val *val);
+struct str json_mut_text(yyjson_mut_val *val);
 /* A whole number within int64 (1.0 is one); false for anything else. */
 bool json_int(yyjson_val *val, int64_t *ret);
 /* "an object", "a list", "a string", "a number" …, for messages. */

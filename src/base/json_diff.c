@@ -29,7 +29,7 @@ static void put_field(struct diff *d, yyjson_mut_val **patch, yyjson_val *key, y
 
 static yyjson_val *find_value(yyjson_obj_iter *in, yyjson_val *key)
 {
-	yyjson_val *val = yyjson_obj_iter_getn(in, unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key));
+	yyjson_val *val = yyjson_obj_iter_getn(in, json_str(key).p, json_str(key).n);
 
 	return yyjson_is_null(val) ? NULL : val;
 }

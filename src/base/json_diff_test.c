@@ -19,7 +19,7 @@ static yyjson_mut_val *apply(yyjson_mut_doc *doc, yyjson_mut_val *target, yyjson
 		target = yyjson_mut_obj(doc);
 	yyjson_mut_obj_foreach(patch, i, max, key, val)
 	{
-		struct str k = { yyjson_mut_get_str(key), yyjson_mut_get_len(key) };
+		struct str k = json_mut_text(key);
 		yyjson_mut_val *now = yyjson_mut_obj_getn(target, k.p, k.n);
 
 		if (yyjson_mut_is_null(val))

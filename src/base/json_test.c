@@ -114,6 +114,26 @@ static void test_get(void **state)
 	assert_int_equal(json_str(NULL).n, 0);
 }
 
+/* A list and an object have a length, too: it is not that of a text. */
+static void test_text_of_anything(void **state)
+{
+	CLEANUP(json_docp)
+	yyjson_doc *doc = parse("[[\"a\",\"b\"],{\"a\":\"b\"},null,true,7,0.5,\"\",\"x\\u0000y\"]");
+	CLEANUP(json_mut_docp) yyjson_mut_doc *mut = yyjson_doc_mut_copy(doc, NULL);
+	yyjson_val *root = yyjson_doc_get_root(doc);
+	yyjson_mut_val *mut_root = yyjson_mut_doc_get_root(mut);
+	size_t n = yyjson_arr_size(root);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		struct str want = i == n - 1 ? STR("x\0y") : STR_NONE;
+
+		assert_true(str_eq(json_str(yyjson_arr_get(root, i)), want));
+		assert_true(str_eq(json_mut_text(yyjson_mut_arr_get(mut_root, i)), want));
+	}
+	assert_int_equal(json_mut_text(NULL).n, 0);
+}
+
 static void test_int(void **state)
 {
 	static const struct {
@@ -260,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_duplicate_among_many),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_text_of_anything),
 		cmocka_unit_test(test_int),
 		cmocka_unit_test(test_type_names),
 		cmocka_unit_test(test_eq),

@@ -200,7 +200,7 @@ static void put_value(yyjson_val *val, size_t indent, struct buf *out);
 
 static bool is_block(yyjson_val *val)
 {
-	return yyjson_get_len(val) > 0 && yyjson_is_ctn(val);
+	return yyjson_arr_size(val) + yyjson_obj_size(val) > 0;
 }
 
 static void put_list(yyjson_val *list, size_t indent, struct buf *out)

@@ -283,14 +283,14 @@ static bool apply_name(const struct edits *e, yyjson_mut_doc *doc, yyjson_mut_va
 	if (!yyjson_mut_is_obj(meta))
 		return err_set(err, ERR_INVALID, "metadata is %s, not an object", type_of(meta));
 	have = yyjson_mut_obj_get(meta, "name");
-	buf_put(&name, e->name ? str_c(e->name) : str_c(yyjson_mut_get_str(have)));
+	buf_put(&name, e->name ? str_c(e->name) : json_mut_text(have));
 	if (e->suffix)
 		buf_printf(&name, "-%s", e->suffix);
 	if (e->name || (e->suffix && yyjson_mut_is_str(have)))
 		yyjson_mut_obj_put(meta, yyjson_mut_str(doc, "name"), json_mut_str(doc, buf_str(&name)));
 	buf_release(&name);
 	have = yyjson_mut_obj_get(meta, "namespace");
-	if (e->ns && (!yyjson_mut_is_str(have) || !yyjson_mut_get_len(have)))
+	if (e->ns && !json_mut_text(have).n)
 		yyjson_mut_obj_put(meta, yyjson_mut_str(doc, "namespace"), json_mut_str(doc, str_c(e->ns)));
 	return true;
 }

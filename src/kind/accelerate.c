@@ -81,14 +81,9 @@ struct work {
 	yyjson_mut_val *spec;
 };
 
-static struct str mut_str(yyjson_mut_val *val)
-{
-	return yyjson_mut_is_str(val) ? (struct str){ yyjson_mut_get_str(val), yyjson_mut_get_len(val) } : STR_NONE;
-}
-
 static struct str field_str(yyjson_mut_val *obj, const char *key)
 {
-	return mut_str(yyjson_mut_obj_get(obj, key));
+	return json_mut_text(yyjson_mut_obj_get(obj, key));
 }
 
 /* Can something be put into obj[key]? */

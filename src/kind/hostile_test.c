@@ -70,7 +70,7 @@ static void spoil(struct rng *r, yyjson_mut_doc *doc, yyjson_mut_val *val)
 		yyjson_mut_arr_append(val, rng_one_in(r, 2) ? odd_value(r, doc) : yyjson_mut_val_mut_copy(doc, child));
 		return;
 	}
-	text = json_mut_str(doc, (struct str){ yyjson_mut_get_str(key), yyjson_mut_get_len(key) });
+	text = json_mut_str(doc, json_mut_text(key));
 	if (rng_one_in(r, 4)) {
 		yyjson_mut_obj_remove(val, text);
 		if (rng_one_in(r, 2))

@@ -128,9 +128,7 @@ static yyjson_mut_val *condition_of(yyjson_mut_val *list, const char *type)
 	yyjson_mut_val *c;
 
 	while ((c = yyjson_mut_arr_iter_next(&it))) {
-		yyjson_mut_val *t = yyjson_mut_obj_get(c, "type");
-
-		if (yyjson_mut_is_str(t) && str_eqc((struct str){ yyjson_mut_get_str(t), yyjson_mut_get_len(t) }, type))
+		if (str_eqc(json_mut_text(yyjson_mut_obj_get(c, "type")), type))
 			return c;
 	}
 	return NULL;

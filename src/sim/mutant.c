@@ -181,7 +181,7 @@ static void spoil_status(struct sim *s, struct sim_request *r)
 	yyjson_mut_obj_iter_init(roles, &it);
 	while (roles && (key = yyjson_mut_obj_iter_next(&it)))
 		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
-		           now ? record_role_of(now, str_c(yyjson_mut_get_str(key))) : NULL);
+		           now ? record_role_of(now, json_mut_text(key)) : NULL);
 	json_write(root, &out);
 	r->r.body = arena_str(s->arena, buf_str(&out));
 	buf_release(&out);

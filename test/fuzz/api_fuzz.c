@@ -1,9 +1,11 @@
-/* Any bytes as what a stranger sends to the local API: an address, headers, a protobuf message, a column's path. */
-#include "base/json.h"
-#include "local/api/accept.h"
+/* Any bytes as what a stranger sends to the local API: an address, headers, a protobuf message, a column's path. Or an
+   object, which is stored and shown in every form that the API has. */
+#include "local/api/discovery.h"
+#include "local/api/openapi.h"
 #include "local/api/protobuf.h"
 #include "local/api/route.h"
 #include "local/api/table_cells.h"
+#include "retype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -57,21 +59,96 @@ static void check_protobuf(struct str kind, struct str body)
 	buf_release(&out);
 }
 
+static void check_json(struct buf *b)
+{
+	yyjson_doc *doc = json_parse(buf_str(b), NULL);
+
+	ASSERT(doc);
+	yyjson_doc_free(doc);
+	buf_clear(b);
+}
+
+static void show_table(struct store *s, const struct store_request *r, struct buf *b)
+{
+	static const struct str include[] = { STR_INIT("None"), STR_INIT("Metadata"), STR_INIT("Object") };
+	struct api_table *t = table_new(s, r->type);
+	struct store_answer a;
+	yyjson_doc *doc;
+
+	store_call(s, r, &a);
+	doc = json_parse(buf_str(&a.body), NULL);
+	ASSERT(doc && a.code >= 200 && a.code < 500);
+	for (size_t i = 0; a.code < 300 && i < ARRAY_LEN(include); i++) {
+		struct table_style style = { .include = include[i], .now = now(NULL), .columns = true };
+
+		table_write(t, yyjson_doc_get_root(doc), &style, b);
+		check_json(b);
+	}
+	yyjson_doc_free(doc);
+	store_answer_release(&a);
+	table_free(t);
+}
+
+static void show_types(struct store *s, struct buf *b)
+{
+	const struct store_type *t;
+
+	discovery_paths(b, s);
+	check_json(b);
+	discovery_groups(b, s);
+	check_json(b);
+	discovery_all(b, s, false, ACCEPT_DISCOVERY);
+	check_json(b);
+	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
+		if (!t->custom)
+			continue;
+		discovery_resources(b, s, t->group, t->version);
+		check_json(b);
+		openapi_group(b, s, t->group, t->version);
+		check_json(b);
+	}
+}
+
+static bool show_object(const struct clock *clock, struct str text)
+{
+	yyjson_doc *object = text.n && text.p[0] == '{' ? json_parse(text, NULL) : NULL;
+	struct store_request r = { .verb = STORE_CREATE, .ns = STR("default"), .body = STR(JOB_DEFINITION) };
+	struct buf b = BUF_INIT(1 << 26);
+	struct store *s;
+
+	if (!object)
+		return false;
+	s = store_open(&(struct store_config){ .clock = clock, .seed = 1 }, NULL);
+	r.type = store_type(s, STR("apiextensions.k8s.io"), STR("v1"), STR("customresourcedefinitions"));
+	/* Unless it is one itself, which would be there twice. */
+	if (type_said(s, yyjson_doc_get_root(object)) != r.type)
+		show_table(s, &r, &b);
+	r.type = type_said(s, yyjson_doc_get_root(object));
+	r.body = text;
+	show_table(s, &r, &b);
+	r.verb = STORE_LIST;
+	show_table(s, &r, &b);
+	show_types(s, &b);
+	store_close(s);
+	buf_release(&b);
+	yyjson_doc_free(object);
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+	static const struct clock clock = { now, NULL };
 	static const char *const methods[] = { "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD" };
 	static struct store *store;
 	static yyjson_doc *object;
 	struct str input = { (const char *)data, n };
 
 	if (!store) {
-		static const struct clock clock = { now, NULL };
-
 		store = store_open(&(struct store_config){ .clock = &clock, .seed = 1 }, NULL);
 		object = json_parse(STR("{\"a\":{\"b\":[{\"c\":\"d\"},1,null]},\"e.f\":\"\"}"), NULL);
 		ASSERT(store && object);
 	}
-	if (!n)
+	if (!n || show_object(&clock, input))
 		return 0;
 	input = str_sub(input, 1, n);
 	check_route(store, str_c(methods[data[0] % ARRAY_LEN(methods)]), input, STR("application/merge-patch+json"));

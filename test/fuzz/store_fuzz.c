@@ -1,7 +1,7 @@
 /* Lines of calls on one store: the first letter is the verb, the second the type, the rest the body (or selectors).
-   Whatever they say: an answer in JSON, never a fault of ours, and what is stored can be listed. */
-#include "base/json.h"
-#include "local/store/store.h"
+   Or an object, on which every verb is tried. Whatever they say: an answer in JSON, never a fault of ours, and what is
+   stored can be listed. */
+#include "retype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -79,13 +79,51 @@ static void one_line(struct store *s, struct str line)
 	call(s, &r);
 }
 
+/* The real one is made first, so that each call has something to change; then that which was made of it. */
+static void one_object(struct store *s, struct str text, yyjson_val *root)
+{
+	static const enum store_patch patches[] = { STORE_PATCH_MERGE, STORE_PATCH_STRATEGIC };
+	const struct store_type *definitions =
+		store_type(s, STR("apiextensions.k8s.io"), STR("v1"), STR("customresourcedefinitions"));
+	struct store_request r = { .type = definitions, .verb = STORE_CREATE, .body = STR(JOB_DEFINITION) };
+	struct str name = json_str(json_at(root, "metadata", "name", NULL));
+
+	call(s, &r);
+	r = (struct store_request){ .type = type_said(s, root), .verb = STORE_CREATE, .ns = STR("default") };
+	r.name = name.n ? name : STR("a");
+	r.body = STR("{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}");
+	call(s, &r);
+	r.body = text;
+	call(s, &r);
+	r.verb = STORE_UPDATE;
+	call(s, &r);
+	r.status = true;
+	call(s, &r);
+	r.status = false;
+	r.verb = STORE_PATCH;
+	for (size_t i = 0; i < ARRAY_LEN(patches); i++) {
+		r.patch = patches[i];
+		call(s, &r);
+	}
+	store_step(s);
+	r.verb = STORE_DELETE;
+	call(s, &r);
+	r.body = STR("{\"gracePeriodSeconds\":0}");
+	call(s, &r);
+	store_step(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const struct clock clock = { now, NULL };
 	struct store *s = store_open(&(struct store_config){ .clock = &clock, .seed = 1 }, NULL);
 	struct str rest = { (const char *)data, n }, line;
+	yyjson_doc *object = n && data[0] == '{' ? json_parse(rest, NULL) : NULL;
 	const struct store_type *t;
 
+	if (object)
+		one_object(s, rest, yyjson_doc_get_root(object));
+	yyjson_doc_free(object);
 	while (str_next(&rest, '\n', &line))
 		one_line(s, line);
 	for (size_t i = 0; (t = store_type_at(s, i)); i++)

@@ -1,7 +1,9 @@
 /* Kubernetes pods, written as YAML, as what is run here. */
 #include "local/pod/pod.h"
 
+#include "base/file.h"
 #include "base/json.h"
+#include "base/other_types.h"
 #include "base/yaml.h"
 #include "local/pod/user.h"
 
@@ -577,6 +579,44 @@ static void test_too_many_mounts(void **state)
 	buf_release(&spec);
 }
 
+/* The store takes a pod whatever the types in its spec are. */
+static void test_any_value_of_any_type(void **state)
+{
+	static const struct pod_from_options o = { .node = STR_INIT("here"), .cpu_milli = 4000, .memory = 8 << 20 };
+	struct arena kept = ARENA_INIT;
+	struct buf b = BUF_INIT(1 << 20);
+	yyjson_doc *real;
+	struct str text;
+	bool more = true;
+
+	(void)state;
+	assert_int_equal(file_read(&text, CORPUS "/object/pod.json", &kept, NULL), FILE_READ);
+	real = json_parse(text, NULL);
+	for (size_t at = 0; more; at++) {
+		for (unsigned type = 0; type < OTHER_TYPES; type++) {
+			struct pod_refusal why = { 0 };
+			struct arena a = ARENA_INIT;
+			struct err e = ERR_INIT;
+			struct pod_spec spec;
+			yyjson_doc *doc;
+
+			buf_clear(&b);
+			more = put_retyped(yyjson_doc_get_root(real), at, type, &b);
+			doc = json_parse(more ? buf_str(&b) : text, NULL);
+			if (pod_from(&spec, yyjson_doc_get_root(doc), &o, &a, &why, &e) == (e.code != ERR_NONE))
+				fail_msg("%s", b.p);
+			if (e.code ? !why.reason || !more : why.reason != NULL)
+				fail_msg("%s: %s", err_msg(&e), b.p);
+			err_release(&e);
+			arena_release(&a);
+			yyjson_doc_free(doc);
+		}
+	}
+	yyjson_doc_free(real);
+	buf_release(&b);
+	arena_release(&kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_user_outside),
 		cmocka_unit_test(test_what_has_no_effect_is_said),
 		cmocka_unit_test(test_too_many_mounts),
+		cmocka_unit_test(test_any_value_of_any_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

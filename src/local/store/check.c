@@ -161,7 +161,7 @@ static bool check_labels(struct call *c, struct str name, yyjson_val *meta)
 	}
 	yyjson_obj_foreach(annotations, i, max, key, one)
 	{
-		total += yyjson_get_len(key) + yyjson_get_len(one);
+		total += json_str(key).n + json_str(one).n;
 		if (!is_qualified(json_str(key), &c->s->arena))
 			return refuse_invalid(c, name, "metadata.annotations", "Invalid value: \"%.*s\": %s",
 			                      STR_F(str_sub(json_str(key), 0, 256)), qualified);

@@ -42,6 +42,48 @@ static bool is_builtin(const struct store *s, struct str group, struct str plura
 	return false;
 }
 
+static struct str lower(struct str s, struct arena *a)
+{
+	struct str ret = arena_str(a, s);
+
+	for (size_t i = 0; i < ret.n; i++)
+		if (ret.p[i] >= 'A' && ret.p[i] <= 'Z')
+			((char *)(uintptr_t)ret.p)[i] = (char)(ret.p[i] - 'A' + 'a');
+	return ret;
+}
+
+static bool is_name(struct call *c, yyjson_val *v)
+{
+	return str_is_dns_label(lower(json_str(v), &c->s->arena), true);
+}
+
+/* They stand in addresses, and as they are in what is answered. What is missing is filled in. */
+static bool check_names(struct call *c, yyjson_val *root, yyjson_val *names)
+{
+	static const struct {
+		const char *key, *field;
+	} one[] = { { "kind", "spec.names.kind" },
+		    { "listKind", "spec.names.listKind" },
+		    { "singular", "spec.names.singular" } },
+	  lists[] = { { "shortNames", "spec.names.shortNames" }, { "categories", "spec.names.categories" } };
+	yyjson_val *v;
+	size_t k, max;
+
+	for (size_t i = 0; i < ARRAY_LEN(one); i++) {
+		v = json_get(names, one[i].key);
+		if (json_str(v).n && !is_name(c, v))
+			return invalid(c, root, one[i].field, "Invalid value: must be a DNS label");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		yyjson_arr_foreach(json_get(names, lists[i].key), k, max, v)
+		{
+			if (!is_name(c, v))
+				return invalid(c, root, lists[i].field, "Invalid value: must be DNS labels");
+		}
+	}
+	return true;
+}
+
 static bool check_definition(struct call *c, yyjson_val *root, yyjson_val *before)
 {
 	yyjson_val *spec = json_get(root, "spec"), *names = json_get(spec, "names");
@@ -55,6 +97,8 @@ static bool check_definition(struct call *c, yyjson_val *root, yyjson_val *befor
 		return invalid(c, root, "spec.names.plural", "Invalid value: must be a DNS label");
 	if (str_empty(kind) || kind.n > 63)
 		return invalid(c, root, "spec.names.kind", "Required value");
+	if (!check_names(c, root, names))
+		return false;
 	if (!str_eq(json_str(json_at(root, "metadata", "name", NULL)), name))
 		return invalid(c, root, "metadata.name", "Invalid value: must be spec.names.plural+\".\"+spec.group");
 	if (!str_eqc(scope, "Namespaced") && !str_eqc(scope, "Cluster"))
@@ -67,20 +111,9 @@ static bool check_definition(struct call *c, yyjson_val *root, yyjson_val *befor
 	return check_versions(c, root);
 }
 
-static struct str lower(struct str s, struct arena *a)
-{
-	struct str ret = arena_str(a, s);
-
-	for (size_t i = 0; i < ret.n; i++)
-		if (ret.p[i] >= 'A' && ret.p[i] <= 'Z')
-			((char *)(uintptr_t)ret.p)[i] = (char)(ret.p[i] - 'A' + 'a');
-	return ret;
-}
-
 static void fill_names(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *names)
 {
-	yyjson_mut_val *kind = yyjson_mut_obj_get(names, "kind");
-	struct str text = { yyjson_mut_get_str(kind), yyjson_mut_get_len(kind) };
+	struct str text = json_mut_text(yyjson_mut_obj_get(names, "kind"));
 
 	if (!yyjson_mut_is_str(yyjson_mut_obj_get(names, "singular")))
 		put_str(doc, names, "singular", lower(text, &c->s->arena));

@@ -39,7 +39,7 @@ static bool count_copy(struct patching *p, yyjson_mut_val *v, size_t depth)
 	yyjson_mut_val *key, *one;
 	size_t i, max;
 
-	p->copied += 1 + (yyjson_mut_is_str(v) ? yyjson_mut_get_len(v) / TEXT_SHARE : 0);
+	p->copied += 1 + json_mut_text(v).n / TEXT_SHARE;
 	if (depth > JSON_MAX_DEPTH || p->copied > COPIES_MAX)
 		return false;
 	if (yyjson_mut_is_obj(v)) {

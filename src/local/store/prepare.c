@@ -5,9 +5,7 @@
 
 static struct str object_name(yyjson_mut_doc *doc)
 {
-	yyjson_mut_val *name = yyjson_mut_obj_get(meta_of(doc), "name");
-
-	return (struct str){ yyjson_mut_get_str(name), yyjson_mut_get_len(name) };
+	return json_mut_text(yyjson_mut_obj_get(meta_of(doc), "name"));
 }
 
 static bool check_containers(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *list)
@@ -19,8 +17,7 @@ static bool check_containers(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val
 		return refuse_invalid(c, object_name(doc), "spec.containers", "Required value");
 	yyjson_mut_arr_foreach(list, i, max, one)
 	{
-		yyjson_mut_val *name = yyjson_mut_obj_get(one, "name");
-		struct str text = { yyjson_mut_get_str(name), yyjson_mut_get_len(name) };
+		struct str text = json_mut_text(yyjson_mut_obj_get(one, "name"));
 
 		if (!str_is_dns_label(text, false))
 			return refuse_invalid(c, object_name(doc), "spec.containers.name",
@@ -68,10 +65,8 @@ bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 
 		if (!yyjson_mut_is_str(one))
 			return refuse_decoding(c, "stringData: strings must stand there");
-		buf_base64_encode(&b, (struct str){ yyjson_mut_get_str(one), yyjson_mut_get_len(one) });
-		json_mut_put(doc, put_obj(doc, root, "data"),
-		             (struct str){ yyjson_mut_get_str(key), yyjson_mut_get_len(key) },
-		             json_mut_str(doc, buf_str(&b)));
+		buf_base64_encode(&b, json_mut_text(one));
+		json_mut_put(doc, put_obj(doc, root, "data"), json_mut_text(key), json_mut_str(doc, buf_str(&b)));
 		buf_release(&b);
 	}
 	yyjson_mut_obj_remove_key(root, "stringData");

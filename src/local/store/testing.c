@@ -6,6 +6,9 @@
 
 #include "local/store/testing.h"
 
+#include "base/file.h"
+#include "base/other_types.h"
+
 static msec now(void *cookie)
 {
 	return ((struct fixture *)cookie)->now;
@@ -181,6 +184,35 @@ const char *fmt(struct fixture *f, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	return arena_str(&f->arena, str_c(text)).p;
+}
+
+const char *sample(struct fixture *f, const char *name)
+{
+	struct str path = arena_printf(&f->arena, CORPUS "/object/%s.json", name), text;
+	struct err e = ERR_INIT;
+
+	if (file_read(&text, path.p, &f->arena, &e) != FILE_READ)
+		fail_msg("%s", err_msg(&e));
+	return text.p;
+}
+
+void each_retyped(struct fixture *f, const char *name, void (*fn)(struct fixture *f, const char *text))
+{
+	yyjson_doc *doc = json_parse(str_c(sample(f, name)), NULL);
+	struct buf b = BUF_INIT(1 << 20);
+	bool more = true;
+
+	assert_non_null(doc);
+	for (size_t at = 0; more; at++) {
+		for (unsigned type = 0; type < OTHER_TYPES; type++) {
+			buf_clear(&b);
+			more = put_retyped(yyjson_doc_get_root(doc), at, type, &b);
+			if (more)
+				fn(f, buf_str(&b).p);
+		}
+	}
+	buf_release(&b);
+	yyjson_doc_free(doc);
 }
 
 const char *definition(struct fixture *f, const char *versions)

@@ -46,6 +46,11 @@ const char *said(struct fixture *f, const char *path);
 /* printf into the fixture's arena. */
 const char *fmt(struct fixture *f, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* The sample NAME of test/fuzz/corpus/object with each of its values as every other type: FN gets the text. */
+void each_retyped(struct fixture *f, const char *name, void (*fn)(struct fixture *f, const char *text));
+/* The sample itself. */
+const char *sample(struct fixture *f, const char *name);
+
 /* A definition of widgets.example.org, kind Widget, with that JSON list of versions; NULL: v1 with a status. */
 const char *definition(struct fixture *f, const char *versions);
 
