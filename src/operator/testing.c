@@ -302,3 +302,37 @@ struct pod found_pod(const struct sent *t, const char *owner, const char *label)
 		             .role = STR("master"),
 		             .phase = POD_RUNNING };
 }
+
+bool next_made(struct script *s)
+{
+	static int n;
+	char uid[16];
+	struct sent *t = waiting(s, VERB_CREATE, RES_SERVICE);
+
+	snprintf(uid, sizeof(uid), "made-%d", n++);
+	if (!t)
+		t = waiting(s, VERB_CREATE, RES_POD);
+	if (t)
+		server_made(s, t, uid);
+	else
+		status_written_if_any(s);
+	return t;
+}
+
+struct sent *next_status(struct script *s)
+{
+	for (int i = 0; i < 20 && !waiting(s, VERB_PATCH_STATUS, RES_JOB) && next_made(s); i++)
+		;
+	return waiting(s, VERB_PATCH_STATUS, RES_JOB);
+}
+
+bool debug_has(struct script *s, const char *text)
+{
+	struct buf out = BUF_INIT(1 << 20);
+	bool has;
+
+	assert_true(operator_debug(s->op, STR("ns"), str_c(s->name), &out));
+	has = strstr(buf_str(&out).p, text);
+	buf_release(&out);
+	return has;
+}

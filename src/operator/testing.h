@@ -68,6 +68,12 @@ void status_written(struct script *s);
 void status_written_if_any(struct script *s);
 /* … until nothing more is sent. */
 void settle_all(struct script *s);
+/* One more request goes well: of a child if there is one; false if there was none. */
+bool next_made(struct script *s);
+/* … until a status write waits; NULL: none does. */
+struct sent *next_status(struct script *s);
+/* Does operator_debug() say that of the job? */
+bool debug_has(struct script *s, const char *text);
 /* Brings it to the first create of a pod. */
 struct sent *first_pod(struct script *s);
 /* A pod that stands under that name. */
