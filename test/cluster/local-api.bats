@@ -242,6 +242,20 @@ YAML
   with_each others
 }
 
+unknown() {
+  for yaml in '{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: x}}' \
+    '{apiVersion: v1, kind: Nothing, metadata: {name: x}}'; do
+    for verb in apply create delete; do
+      out=$(k $verb -f - <<<"$yaml" 2>&1) && return 1
+      has "$out" 'no matches for kind'
+    done
+  done
+}
+
+@test "a kind that is not served: no matches for kind" {
+  with_each unknown
+}
+
 drained() {
   k create -f - <<YAML
 apiVersion: v1

@@ -253,6 +253,17 @@ EvictionByEvictionAPI"
   is "$(code "$(api $pod/eviction)")" 405
 }
 
+@test "what kubectl asks for before it says that a kind is unknown" {
+  start_api
+  v2=application/com.github.proto-openapi.spec.v2
+  out=$(api /openapi/v2 -H "Accept: $v2@v1.0+protobuf" -o v2 -w '%{http_code} %{content_type}')
+  has "$out" "200 $v2.v1.0+protobuf"
+  # swagger, info and paths: fields 1, 2 and 8.
+  is "$(od -An -tx1 v2 | tr -d ' \n')" 0a03322e3012110a0b646c6a6f62206c6f63616c120276314200
+  is "$(code "$(api /openapi/v2)")" 404
+  is "$(code "$(api /apis/kubeflow.org/v1)")" 404
+}
+
 @test "what is left out says so" {
   start_api
   make_pod p >/dev/null

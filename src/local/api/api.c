@@ -187,6 +187,14 @@ static void answer_other(struct answering *q)
 	}
 }
 
+static void answer_openapi_v2(struct answering *q)
+{
+	struct buf b = BUF_INIT(1024);
+
+	openapi_v2(&b);
+	http_answer(q->x, API_OK, OPENAPI_V2_CONTENT, &b);
+}
+
 static unsigned forms_of(enum api_action a)
 {
 	if (a == API_STORE || a == API_WATCH)
@@ -205,6 +213,10 @@ static bool is_text(enum api_action a)
 static void dispatch(struct answering *q, struct str body)
 {
 	q->form = accept_form(http_header(q->x, "Accept"), forms_of(q->route->action));
+	if (q->route->action == API_OPENAPI_V2 && str_eqc(http_header(q->x, "Accept"), OPENAPI_V2_ACCEPT)) {
+		answer_openapi_v2(q);
+		return;
+	}
 	if (q->form == ACCEPT_NONE && !is_text(q->route->action)) {
 		answer_status(q, API_NOT_ACCEPTABLE, "only the following media types are accepted: application/json");
 		return;

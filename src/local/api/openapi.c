@@ -116,3 +116,15 @@ void openapi_group(struct buf *b, struct store *s, struct str group, struct str 
 	}
 	put_raw(b, "}}}");
 }
+
+void openapi_v2(struct buf *b)
+{
+	/* swagger: "2.0", info: {title: "dljob local", version: "v1"}, paths: {} */
+	buf_put(b, STR("\x0a\x03"
+	               "2.0"
+	               "\x12\x11\x0a\x0b"
+	               "dljob local"
+	               "\x12\x02"
+	               "v1"
+	               "\x42\x00"));
+}
