@@ -74,6 +74,7 @@ static void render_job(struct render *r, const char *file, const struct manifest
 		fail(r, CLI_FAILED, &e);
 		return;
 	}
+	kind_check_fields(kj, cli_unknown_fields(r->cli));
 	report_job(&r->report, file, m, o, &kind_job(kj)->problems);
 	if (kind_job(kj)->problems.errors)
 		r->status = CLI_INVALID;

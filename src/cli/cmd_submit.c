@@ -45,6 +45,7 @@ static void check_job(struct submitting *u, const char *file, const struct manif
 	struct kind_job *kj = kind_read(u->session.kinds, o->kind, root, STR_NONE, &e);
 
 	if (kj) {
+		kind_check_fields(kj, cli_unknown_fields(u->session.cli));
 		report_job(&u->report, file, m, o, &kind_job(kj)->problems);
 		kind_job_free(kj);
 		return;

@@ -42,6 +42,7 @@ static void check_job(struct cli *cli, struct kinds *kinds, const char *file, co
 
 	t->jobs++;
 	if (kj) {
+		kind_check_fields(kj, cli_unknown_fields(cli));
 		report_job(r, file, m, o, &kind_job(kj)->problems);
 		check_twice(cli, file, m, o, r, t);
 		kind_job_free(kj);

@@ -78,12 +78,26 @@ void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS])
 		               .value = "SIZE",
 		               .help = "all pods of a job may have so many (256Mi)",
 		               .text = &cli->max_job };
+	ret[2] = (struct opt){ .name = "validate",
+		               .value = "strict|warn|ignore",
+		               .help = "what to do about fields of pods that nobody knows (strict)",
+		               .text = &cli->validate };
 }
 
-static bool set_sizes(struct cli *cli, struct kinds *k, struct err *e)
+enum unknown_fields cli_unknown_fields(const struct cli *cli)
+{
+	enum unknown_fields ret = UNKNOWN_STRICT;
+
+	unknown_fields_parse(str_c(cli->validate), &ret);
+	return ret;
+}
+
+static bool check_options(struct cli *cli, struct kinds *k, struct err *e)
 {
 	struct kind_sizes sizes = kind_sizes_default;
 
+	if (cli->validate && !unknown_fields_parse(str_c(cli->validate), &(enum unknown_fields){ 0 }))
+		return err_set(e, ERR_INVALID, "--validate is strict, warn or ignore, not '%s'", cli->validate);
 	if (cli->max_pod && !bytes_parse(cli->max_pod, &sizes.pod))
 		return err_set(e, ERR_INVALID, "--max-pod-size wants a size such as 2Mi, not '%s'", cli->max_pod);
 	if (cli->max_job && !bytes_parse(cli->max_job, &sizes.job))
@@ -97,7 +111,7 @@ struct kinds *cli_kinds(struct cli *cli)
 	struct kinds *k = kinds_new(&kind_limits_default);
 	struct err e = ERR_INIT;
 
-	if (set_sizes(cli, k, &e) && load_all(cli, k, &e))
+	if (check_options(cli, k, &e) && load_all(cli, k, &e))
 		return k;
 	cli->status = cli_fail(cli, CLI_INVALID, "%s", err_msg(&e));
 	err_release(&e);

@@ -22,6 +22,7 @@ struct cli {
 	void (*describe)(void *cookie, const struct opt *opts, size_t n);
 	void *describe_cookie;
 	struct opt_list kinds_dirs;    /* --kinds-dir */
+	const char *validate;          /* --validate; NULL: strict */
 	const char *max_pod, *max_job; /* --max-pod-size, --max-job-size; NULL: as dl-operator has them */
 	struct arena arena;
 	enum exit_code status; /* why cli_parse() or cli_kinds() gave nothing */
@@ -41,9 +42,11 @@ void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE 
 /* opts_parse() with the options that every command has. -1: help was asked for and given, or the use
    is wrong and that was said; return cli->status. */
 int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char **argv);
-enum { SIZE_OPTS = 2 };
-/* --max-pod-size and --max-job-size, of commands that check jobs for an operator which has them. */
+enum { SIZE_OPTS = 3 };
+/* --validate, and --max-pod-size and --max-job-size for an operator which has them: of commands that check jobs. */
 void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS]);
+/* What --validate says, which cli_kinds() has looked at. */
+enum unknown_fields cli_unknown_fields(const struct cli *cli);
 /* The compiled-in kinds and those of --kinds-dir and DL_OPERATOR_KINDS. NULL: return cli->status. */
 struct kinds *cli_kinds(struct cli *cli);
 

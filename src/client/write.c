@@ -363,8 +363,11 @@ static bool check_job(struct cli *cli, struct kinds *kinds, const struct kind *k
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, kind, job, STR_NONE, &e);
 	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
-	bool well = p && p->errors == 0;
+	bool well;
 
+	if (kj)
+		kind_check_fields(kj, cli_unknown_fields(cli));
+	well = p && p->errors == 0;
 	for (size_t i = 0; p && i < p->list.n; i++) {
 		bool error = p->list.v[i].severity == PROBLEM_ERROR;
 

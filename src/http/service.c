@@ -15,6 +15,8 @@ enum {
 	STREAM_BLOCK = 32 << 10,
 	KEEP_BUFFER = 64 << 10,
 	DROP_BODIES = 16,
+	WARNINGS_MAX = 32,
+	WARNING_TEXT = 512,
 };
 
 struct http_service {
@@ -35,6 +37,8 @@ struct http_exchange {
 	char *address;
 	struct buf body;
 	bool seen, answered, large;
+	struct buf warnings; /* header values, each with its zero */
+	int n_warnings;
 	/* A stream. */
 	bool streaming, sleeping, ended, broken;
 	int fd;
@@ -186,6 +190,31 @@ struct str http_header(struct http_exchange *x, const char *name)
 	return str_c(MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name));
 }
 
+void http_warn(struct http_exchange *x, struct str text)
+{
+	if (x->n_warnings == WARNINGS_MAX)
+		return;
+	if (!x->n_warnings++)
+		x->warnings = (struct buf)BUF_INIT(WARNINGS_MAX * 2 * (WARNING_TEXT + 16));
+	buf_put(&x->warnings, STR("299 - \""));
+	for (size_t i = 0; i < text.n && i < WARNING_TEXT; i++) {
+		if (text.p[i] == '"' || text.p[i] == '\\')
+			buf_putc(&x->warnings, '\\');
+		buf_putc(&x->warnings, text.p[i] >= ' ' && text.p[i] <= '~' ? text.p[i] : '?');
+	}
+	buf_put(&x->warnings, (struct str){ "\"", 2 });
+}
+
+static void add_warnings(const struct http_exchange *x, struct MHD_Response *r)
+{
+	const char *at = x->warnings.p;
+
+	for (int i = 0; i < x->n_warnings; i++) {
+		MHD_add_response_header(r, MHD_HTTP_HEADER_WARNING, at);
+		at += strlen(at) + 1;
+	}
+}
+
 void http_answer(struct http_exchange *x, int status, const char *content_type, struct buf *body)
 {
 	struct MHD_Response *r;
@@ -202,6 +231,7 @@ void http_answer(struct http_exchange *x, int status, const char *content_type, 
 	*body = (struct buf){ 0 };
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache, private");
+	add_warnings(x, r);
 	MHD_queue_response(x->connection, (unsigned)status, r);
 	MHD_destroy_response(r);
 }
@@ -305,6 +335,7 @@ static void on_completed(void *cookie, struct MHD_Connection *c, void **state, e
 		stream_over(x);
 	buf_release(&x->out);
 	buf_release(&x->body);
+	buf_release(&x->warnings);
 	free(x->address);
 	free(x);
 	*state = NULL;

@@ -46,6 +46,9 @@ struct str http_header(struct http_exchange *x, const char *name);
 /* CONTENT_TYPE must be a literal, or live as long as the service. The body is taken over, and empty afterwards. */
 void http_answer(struct http_exchange *x, int status, const char *content_type, struct buf *body);
 
+/* A Warning header (299) of the answer to come. Bytes that a header cannot hold become '?'; past 32 none is added. */
+void http_warn(struct http_exchange *x, struct str text);
+
 /* An answer with status 200 that comes in pieces. */
 struct http_stream_config {
 	const char *content_type; /* as for http_answer() */

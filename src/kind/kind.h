@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "job/job.h"
 #include "job/record.h"
+#include "kind/pod_fields.h"
 
 struct group;
 struct kinds; /* a set of loaded kinds; one Lua state, not for several threads */
@@ -87,6 +88,12 @@ struct kind_job;
 struct kind_job *kind_read(struct kinds *k, const struct kind *kind, yyjson_val *object, struct str uid, struct err *e);
 void kind_job_free(struct kind_job *kj);
 const struct job *kind_job(const struct kind_job *kj);
+
+/* Adds to the job's problems what Kubernetes would not take of its metadata and its templates. For people's commands: a
+   job that an operator runs already stays as valid as it was. */
+void kind_check_fields(struct kind_job *kj, enum unknown_fields unknown);
+/* The same of an object of KIND, or of a patch of one, that nobody has read. */
+void kind_check_body(const struct kind *kind, yyjson_val *object, const struct pod_fields_check *c);
 
 /* The pod and the service of one replica as JSON, appended to OUT. RESTARTS is what the role's
    replicas are told of their restarts. */

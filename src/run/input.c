@@ -53,6 +53,7 @@ static bool take_job(struct run *r, const char *file, const struct manifest *m, 
 		err_release(&e);
 		return true;
 	}
+	kind_check_fields(kj, cli_unknown_fields(r->cli));
 	report_job(report, file, m, o, &kind_job(kj)->problems);
 	run_take_roles(r, kind_job(kj));
 	kind_job_free(kj);

@@ -116,6 +116,7 @@ static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, stru
 		log_warn(NO_FIELDS, "%s", embedded_world(s->em)->note);
 	s->api = api_open(&(struct api_config){ .loop = s->loop,
 	                                        .store = embedded_store(s->em),
+	                                        .kinds = kinds,
 	                                        .clock = &clock_wall,
 	                                        .folder = s->local->folder,
 	                                        .version = DL_VERSION,

@@ -5,6 +5,7 @@
 #include "local/api/internal.h"
 #include "local/api/openapi.h"
 #include "local/api/protobuf.h"
+#include "local/api/strict.h"
 #include "local/api/table.h"
 
 #include <stdarg.h>
@@ -101,6 +102,10 @@ static void answer_store(struct answering *q, struct str body)
 		if (!read_protobuf(q, &json, body))
 			return;
 		r.body = buf_str(&json);
+	}
+	if (!strict_check(q, r.body)) {
+		buf_release(&json);
+		return;
 	}
 	store_call(q->api->config.store, &r, &a);
 	buf_release(&json);

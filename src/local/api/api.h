@@ -8,6 +8,7 @@
 #ifndef LOCAL_API_API_H
 #define LOCAL_API_API_H
 
+#include "kind/kind.h"
 #include "local/store/store.h"
 #include "loop/loop.h"
 
@@ -16,6 +17,7 @@ struct api;
 struct api_config {
 	struct loop *loop;
 	struct store *store;
+	const struct kinds *kinds; /* whose manifests are checked; may be NULL */
 	const struct clock *clock;
 	/* Where its identity is kept: tls.pem, ca.pem, token, port, kubeconfig; all of mode 0600. Made if it is not
 	   there; its parent must be. */

@@ -4,6 +4,7 @@
 #define LOCAL_API_ROUTE_H
 
 #include "base/arena.h"
+#include "kind/kind.h"
 #include "local/store/store.h"
 
 /* As they stand in the request: the path and the query are not decoded yet. The strings must live as long as the
@@ -57,7 +58,8 @@ struct api_route {
 	struct str group, version;
 	struct store_request request;
 	bool takes_body;
-	bool protobuf; /* the body is to be read by protobuf_to_json() */
+	enum unknown_fields unknown; /* fieldValidation */
+	bool protobuf;               /* the body is to be read by protobuf_to_json() */
 	/* A list or an object may be answered as a Table, if that is asked for: which part of each object stands in its
 	   rows (includeObject): None, Metadata, Object. */
 	struct str include_object;

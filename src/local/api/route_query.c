@@ -156,6 +156,20 @@ static bool include_object(struct routing *r)
 	return true;
 }
 
+/* Kubernetes warns where nothing is said. */
+static bool field_validation(struct routing *r)
+{
+	struct str v = uri_value(&r->query, "fieldValidation");
+
+	r->ret->unknown = UNKNOWN_WARN;
+	if (!v.n || str_eqc(v, "Ignore") || str_eqc(v, "Warn") || str_eqc(v, "Strict"))
+		return !v.n || unknown_fields_parse(v, &r->ret->unknown);
+	return route_refuse(r, API_INVALID,
+	                    "fieldValidation: Unsupported value: \"%.*s\": supported values: \"Ignore\", \"Warn\", "
+	                    "\"Strict\"",
+	                    STR_F(str_sub(v, 0, 64)));
+}
+
 bool route_options(struct routing *r)
 {
 	struct store_request *q = &r->ret->request;
@@ -165,7 +179,7 @@ bool route_options(struct routing *r)
 		return route_refuse(r, API_INVALID, "dryRun: Unsupported value: \"%.*s\": supported values: \"All\"",
 		                    STR_F(str_sub(dry_run, 0, 64)));
 	q->dry_run = dry_run.n > 0;
-	if (!include_object(r))
+	if (!include_object(r) || !field_validation(r))
 		return false;
 	if ((q->verb == STORE_LIST || q->verb == STORE_DELETE_ALL) && !list_options(r))
 		return false;

@@ -1,0 +1,11 @@
+/* fieldValidation: what of a body Kubernetes would not take. */
+#ifndef LOCAL_API_STRICT_H
+#define LOCAL_API_STRICT_H
+
+#include "local/api/internal.h"
+
+/* Looks at the body of a create, an update or a patch of a job or a pod. False: it has been answered. Fields that
+   nobody knows are refused, told in Warning headers, or ignored, as the query says; wrong types are refused always. */
+bool strict_check(struct answering *q, struct str body);
+
+#endif

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154,SC2034,SC2016 # helpers.bash sets root, out and err; texts have $ and ` in them
+# What Kubernetes would not take of a pod template is said before a job is made: by all commands, and by the local API.
+load helpers
+load local-cluster
+
+teardown() {
+  dljob local reset --yes >/dev/null 2>&1 || true
+}
+
+# wrong NAME LINES: a job whose container has these lines.
+wrong() { trainers "$1" 'echo "<$LR>"' 1 "" "$2"; }
+
+@test "a value that is not a string arrives nowhere empty: validate, run and submit refuse it, with the remedy" {
+  wrong it '            env: [{name: LR, value: 0.1}]' >job.yaml
+  message='spec.replicaSpecs.trainer.template.spec.containers[0].env[0].value: '\
+'must be a string, found a number: quote it: "0.1"'
+  split dljob validate job.yaml
+  is "$status" 2
+  has "$out" "job.yaml:17:30: error: $message"
+  split dljob run job.yaml
+  is "$status" 2
+  has "$err" "$message"
+  is "$out" ""
+  split dljob submit --dry-run job.yaml
+  is "$status" 2
+  has "$err" "$message"
+  split dljob run --set 'spec.replicaSpecs.trainer.template.spec.containers[0].env[0].value="0.1"' -q job.yaml
+  is "$out" "trainer-0 | <0.1>"
+}
+
+@test "unknown fields: an error, a warning or nothing, as --validate says" {
+  wrong it '            comand: [a]' >job.yaml
+  message='spec.replicaSpecs.trainer.template.spec.containers[0].comand: unknown field, did you mean `command`?'
+  for command in validate 'run -q' 'submit --dry-run' render; do
+    # shellcheck disable=SC2086 # with its options
+    split dljob $command job.yaml
+    is "$status" 2
+    has "$out$err" "error: $message"
+    # shellcheck disable=SC2086
+    split dljob $command --validate=warn job.yaml
+    is "$status" 0
+    has "$out$err" "warning: $message"
+    # shellcheck disable=SC2086
+    split dljob $command --validate=ignore job.yaml
+    is "$status" 0
+    has_not "$out$err" "unknown field"
+  done
+  split dljob validate --validate=lax job.yaml
+  is "$status" 2
+  has "$err" "--validate is strict, warn or ignore, not 'lax'"
+}
+
+@test "the local API does as fieldValidation says, and takes no wrong types" {
+  up
+  post() { api "$1" -i -H 'Content-Type: application/json' -d "@$2"; }
+  wrong unknown '            comand: [a]' | yaml_to_json | jq '.[0]' >unknown.json
+  wrong type '            env: [{name: LR, value: 0.1}]' | yaml_to_json | jq '.[0]' >type.json
+  run post "$jobs?fieldValidation=Strict" unknown.json
+  has "$output" "400 Bad Request"
+  has "$output" 'cannot be handled as a AITrainingJob: strict decoding error: spec.replicaSpecs.trainer'
+  has "$output" 'did you mean `command`?'
+  run post "$jobs?fieldValidation=Sometimes" unknown.json
+  has "$output" 'supported values: \"Ignore\", \"Warn\", \"Strict\"'
+  run post "$jobs?dryRun=All" unknown.json
+  has "$output" "201 Created"
+  has "$output" 'Warning: 299 - "spec.replicaSpecs.trainer.template.spec.containers[0].comand: unknown field'
+  run post "$jobs?dryRun=All&fieldValidation=Ignore" unknown.json
+  has "$output" "201 Created"
+  has_not "$output" "Warning"
+  for how in Strict Warn Ignore; do
+    run post "$jobs?fieldValidation=$how" type.json
+    has "$output" "400 Bad Request"
+    has "$output" 'must be a string, found a number: quote it'
+  done
+  jq -n '{apiVersion: "v1", kind: "Pod", metadata: {name: "p"}, spec: {containers: [{name: "a", imag: "b"}]}}' >pod.json
+  run post "$pods?fieldValidation=Strict" pod.json
+  has "$output" 'spec.containers[0].imag: unknown field, did you mean `image`?'
+  # What is there already is patched elsewhere, however it looks.
+  jq '.spec.replicaSpecs.trainer.replicas = 0' unknown.json >zero.json
+  run post "$jobs" zero.json
+  has "$output" "201 Created"
+  run api "$jobs/unknown?fieldValidation=Strict" -X PATCH -H 'Content-Type: application/merge-patch+json' \
+    -d '{"metadata":{"labels":{"a":"b"}}}'
+  is "$(jq -r .metadata.labels.a <<<"$output")" b
+  run api "$jobs/unknown?fieldValidation=Strict" -X PATCH -H 'Content-Type: application/merge-patch+json' \
+    -d '{"metadata":{"labels":{"a":1}}}'
+  has "$output" "metadata.labels.a: must be a string"
+}
+
+@test "the table of fields is that of the Kubernetes of our cluster tests" {
+  version=$(sed -n 's/^kube=${KUBE_VERSION:-\(.*\)}$/\1/p' "$root/scripts/kube-deps.sh")
+  [ -n "$version" ]
+  cache=$(go env GOMODCACHE 2>/dev/null || echo "$HOME/go/pkg/mod")
+  spec=$cache/k8s.io/kubernetes@v$version/api/openapi-spec/swagger.json
+  has "$(head -n 1 "$root/src/kind/pod_fields.inc")" "of Kubernetes $version."
+  [ -e "$spec" ] || skip "the source of Kubernetes $version is not here; scripts/kube-deps.sh fetches it"
+  "$root/scripts/pod-fields.py" "$spec" | diff - "$root/src/kind/pod_fields.inc"
+}
