@@ -76,6 +76,23 @@ static bool read_value(struct kind_job *kj, struct pair *ret, const char *what, 
 	return true;
 }
 
+/* { RANK = 1 } looks like a variable, and would silently be none. */
+static bool is_empty(struct kind_job *kj, const char *what, struct err *e)
+{
+	lua_State *L = kj->kinds->sb.L;
+	struct str key = STR("…");
+
+	lua_pushnil(L);
+	if (!lua_next(L, -2))
+		return true;
+	lua_pop(L, 1);
+	if (lua_type(L, -1) == LUA_TSTRING)
+		key = arena_str(&kj->scratch, (struct str){ lua_tostring(L, -1), lua_rawlen(L, -1) });
+	lua_pop(L, 1);
+	return kind_refuse(kj, e, what, "gives a variable as { %.*s = value }: write { \"%.*s\", value }",
+	                   (int)MIN(key.n, (size_t)100), key.p, (int)MIN(key.n, (size_t)100), key.p);
+}
+
 static bool read_env(struct kind_job *kj, struct pairs *ret, const char *what, int depth, struct err *e)
 {
 	lua_State *L = kj->kinds->sb.L;
@@ -98,6 +115,8 @@ static bool read_env(struct kind_job *kj, struct pairs *ret, const char *what, i
 	}
 	if (n)
 		lua_pop(L, 1);
+	if (!n && !is_empty(kj, what, e))
+		return false;
 	for (size_t i = 1; ok && i <= n; i++) {
 		if (lua_rawgeti(L, -1, (lua_Integer)i) == LUA_TTABLE)
 			ok = read_env(kj, ret, what, depth + 1, e);

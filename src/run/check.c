@@ -9,6 +9,7 @@ struct looking {
 	const struct run *run;
 	struct arena *arena;
 	yyjson_val *pod;
+	bool *used;             /* which of --volume a pod has */
 	VEC(yyjson_doc *) docs; /* that were parsed on the way */
 };
 
@@ -17,7 +18,27 @@ static const char *find_volume(void *cookie, struct str name)
 	const struct looking *g = cookie;
 	const struct given *given = &g->run->given;
 
-	return tree_of_volume(given->volumes, given->n_volumes, g->pod, name);
+	const char *dir = tree_of_volume(given->volumes, given->n_volumes, g->pod, name);
+
+	for (size_t i = 0; i < given->n_volumes; i++)
+		if (given->volumes[i].dir == dir)
+			g->used[i] = true;
+	return dir;
+}
+
+/* A slip in the name would leave the job without its data. */
+static bool check_volumes(const struct run *r, const struct looking *g)
+{
+	bool well = true;
+
+	for (size_t i = 0; i < r->given.n_volumes; i++) {
+		if (g->used[i])
+			continue;
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "--volume %s: no replica has a volume or a claim '%.*s'",
+		                          r->options->volumes.v[i], STR_F(r->given.volumes[i].name));
+		well = false;
+	}
+	return well;
 }
 
 /* What stands beside the job is all that there will be. */
@@ -98,7 +119,9 @@ static bool check_role(struct run *r, struct kind_job *kj, size_t role, struct l
 
 bool run_check(struct run *r)
 {
-	struct looking g = { .run = r, .arena = &r->cli->arena };
+	struct looking g = { .run = r,
+		             .arena = &r->cli->arena,
+		             .used = arena_array(&r->cli->arena, bool, r->given.n_volumes) };
 	struct err e = ERR_INIT;
 	struct kind_job *kj =
 		kind_read(r->kinds, r->input.kind, r->input.job, STR("00000000-0000-4000-8000-000000000000"), &e);
@@ -107,6 +130,7 @@ bool run_check(struct run *r)
 	ASSERT(kj);
 	for (size_t i = 0; well && i < kind_job(kj)->n_roles; i++)
 		well = check_role(r, kj, i, &g);
+	well = well && check_volumes(r, &g);
 	for (size_t i = 0; i < g.docs.n; i++)
 		yyjson_doc_free(g.docs.v[i]);
 	kind_job_free(kj);

@@ -174,6 +174,10 @@ kind: ConfigMap
 metadata: {name: conf}
 data: {key: "from the map\n"}
 YAML
+  split dljob run cm.yaml job.yaml --volume d=data --volume datta=data --volume e=data
+  is "$status" 2
+  has "$err" "--volume datta=data: no replica has a volume or a claim 'datta'"
+  has "$err" "--volume e=data: no replica has a volume or a claim 'e'"
   split dljob run cm.yaml job.yaml --volume d=data
   is "$status" 0
   has "$out" "trainer-0 | from the map"
