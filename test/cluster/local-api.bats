@@ -73,7 +73,7 @@ jobs() {
   has "$(k explain tfjobs.mlkube.io.spec)" replicaSpecs
   has "$(k replace -f job.yaml)" replaced
   refuse 'no server-side apply' apply --server-side -f job.yaml
-  refuse 'the server could not find the requested resource' scale tfjobs.mlkube.io one --replicas=2
+  refuse "use 'dljob scale --local one ROLE=N'" scale tfjobs.mlkube.io one --replicas=2
   refuse 'strategic-merge-patch+json is not supported' patch tfjobs.mlkube.io one --type=strategic -p '{}'
   has "$(k delete tfjobs.mlkube.io --all)" deleted
 }

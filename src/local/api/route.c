@@ -160,11 +160,13 @@ static bool read_target(struct routing *r, struct target *ret)
 static const struct {
 	const char *sub, *why;
 } left_out[] = {
-	{ "exec", "the local cluster has no exec: its pods are processes of this machine" },
+	{ "exec", "the local cluster has no exec: its pods are processes of this machine; 'nsenter "
+	          "--preserve-credentials -a -t PID sh' enters one, a child of 'dljob pod' with the pod's UID" },
 	{ "attach", "the local cluster has no attach: use logs -f" },
 	{ "portforward", "the local cluster has no port-forward: its pods' addresses are reachable on this machine" },
 	{ "proxy", "the local cluster has no proxy: its pods' addresses are reachable on this machine" },
-	{ "ephemeralcontainers", "the local cluster has no ephemeral containers" },
+	{ "ephemeralcontainers", "the local cluster has no ephemeral containers: the machine's own tools see its pods' "
+	                         "processes" },
 	{ "binding", "the local cluster has one node and no bindings" },
 	{ "resize", "the local cluster does not resize pods" },
 };
@@ -197,6 +199,12 @@ static bool route_sub(struct routing *r, const struct target *t)
 	for (size_t i = 0; pod && i < ARRAY_LEN(left_out); i++)
 		if (str_eqc(t->sub, left_out[i].sub))
 			return route_refuse(r, API_NOT_ALLOWED, "%s", left_out[i].why);
+	/* kubectl cannot know which role is meant. */
+	if (str_eqc(t->sub, "scale") && t->type->group.n)
+		return route_refuse(r, API_NOT_FOUND,
+		                    "%.*s have no scale subresource: a job may have several roles; use 'dljob scale "
+		                    "--local %.*s ROLE=N'",
+		                    STR_F(t->type->plural), STR_F(t->name));
 	return route_refuse(r, API_NOT_FOUND, NO_SUCH);
 }
 
