@@ -187,6 +187,7 @@ static enum exit_code submit_files(struct submitting *u, int n, char **files)
 	if (u->dry_run ? !u->session.kinds : !session_begin(&u->session, false))
 		return cli->status;
 	u->report = report_to(stderr);
+	u->report.edits = &u->edits;
 	for (int i = 0; i < n; i++)
 		if (!read_file(u, files[i]))
 			return cli->status;

@@ -323,6 +323,25 @@ yyjson_doc *edits_apply(const struct edits *e, yyjson_val *object, struct err *e
 	return yyjson_mut_doc_imut_copy(doc, NULL);
 }
 
+/* Is INNER the path OUTER, or that of something in it? */
+static bool is_within(struct str inner, struct str outer)
+{
+	return str_has_prefix(inner, outer) &&
+	       (inner.n == outer.n || inner.p[outer.n] == '.' || inner.p[outer.n] == '[');
+}
+
+const char *edits_blamed(const struct edits *e, struct str path, bool unknown)
+{
+	for (size_t i = e->set.n; i > 0 && path.n; i--) {
+		struct str set = str_c(e->set.v[i - 1]);
+
+		set = str_sub(set, 0, equals_at(set));
+		if (is_within(path, set) || (unknown && is_within(set, path)))
+			return e->set.v[i - 1];
+	}
+	return NULL;
+}
+
 void edits_release(struct edits *e)
 {
 	opt_list_release(&e->set);

@@ -17,6 +17,9 @@ struct edits {
 bool edits_any(const struct edits *e);
 /* A copy of OBJECT with all of them done, name and suffix last. NULL, with *ERR that names the option. */
 yyjson_doc *edits_apply(const struct edits *e, yyjson_val *object, struct err *err);
+/* The last --set that wrote what stands at PATH, or what PATH is in; UNKNOWN: or something in PATH, a field that nobody
+   knows. NULL: none did. */
+const char *edits_blamed(const struct edits *e, struct str path, bool unknown);
 void edits_release(struct edits *e);
 
 /*

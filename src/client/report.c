@@ -1,5 +1,6 @@
 #include "client/report.h"
 
+#include "client/edit.h"
 #include "term/colors.h"
 #include "term/plain.h"
 
@@ -82,6 +83,19 @@ struct placed {
 	struct yaml_pos pos;
 };
 
+static void report_problem(struct report *r, const char *file, struct arena *a, const struct placed *at)
+{
+	enum report_level level = at->problem->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING;
+	bool unknown = str_has_prefix(at->problem->message, STR("unknown field"));
+	const char *set = r->edits ? edits_blamed(r->edits, at->problem->path, unknown) : NULL;
+
+	if (set)
+		report_line(r, level, arena_printf(a, "--set %s", set).p, (struct yaml_pos){ 0, 0 }, at->problem->path,
+		            at->problem->message);
+	else
+		report_line(r, level, file, at->pos, at->path, at->problem->message);
+}
+
 static bool is_before(const struct placed *a, const struct placed *b)
 {
 	return a->pos.line != b->pos.line ? a->pos.line < b->pos.line : a->pos.column < b->pos.column;
@@ -104,8 +118,7 @@ void report_job(struct report *r, const char *file, const struct manifest *m, co
 		all[at] = one;
 	}
 	for (size_t i = 0; i < p->list.n; i++)
-		report_line(r, all[i].problem->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING, file,
-		            all[i].pos, all[i].path, all[i].problem->message);
+		report_problem(r, file, m->arena, &all[i]);
 	if (p->dropped)
 		report_line(r, REPORT_NOTE, file, (struct yaml_pos){ 0, 0 }, STR_NONE,
 		            arena_printf(m->arena, "%zu more problems", p->dropped));

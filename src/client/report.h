@@ -6,10 +6,13 @@
 
 #include <stdio.h>
 
+struct edits;
 struct report {
 	FILE *to;
 	bool colors;
 	size_t errors, warnings;
+	const struct edits
+		*edits; /* that were made to the jobs: what comes of them is no line of a file; may be NULL */
 };
 
 /* Colours only where TO is a terminal and NO_COLOR is not set. */

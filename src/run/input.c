@@ -100,6 +100,7 @@ bool run_read(struct run *r, int n, char **files)
 {
 	struct report report = report_to(stderr);
 
+	report.edits = &r->options->edits;
 	for (int i = 0; i < n; i++)
 		if (!read_file(r, files[i], &report))
 			return false;

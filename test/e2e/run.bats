@@ -139,6 +139,15 @@ PY
   split dljob run --set spec.replicaSpecs.trainer.replicas.x=2 job.yaml
   is "$status" 2
   has "$err" "spec.replicaSpecs.trainer.replicas"
+  # What is wrong with a value is no fault of the file.
+  split dljob run --set spec.replicaSpecs.trainer.replicas=-2 --set spec.polcy.restart.limit=1 job.yaml
+  is "$status" 2
+  has "$err" "--set spec.replicaSpecs.trainer.replicas=-2: error: spec.replicaSpecs.trainer.replicas: "
+  has "$err" "--set spec.polcy.restart.limit=1: error: spec.polcy: unknown field"
+  has_not "$err" "job.yaml:"
+  split dljob submit --dry-run --set spec.replicaSpecs.trainer.replicas=x job.yaml
+  is "$status" 2
+  has "$err" "--set spec.replicaSpecs.trainer.replicas=x: error: spec.replicaSpecs.trainer.replicas: "
 }
 
 @test "the user's variables may refer to the derived ones, and to those before them" {
