@@ -174,6 +174,11 @@ static enum exit_code see_end(struct submitting *u, enum exit_code status)
 		if (one == CLI_WELL && (u->logs || u->wait))
 			one = job_wait(&u->session, &u->created.v[i], WAIT_FINISHED);
 		status = MAX(status, one);
+		/* Whoever ends what shows a job may believe that he has ended the job. */
+		if (one == CLI_INTERRUPTED)
+			cli_fail(u->session.cli, one,
+			         "%.*s goes on; 'dljob logs -f %.*s' shows it, 'dljob delete %.*s' ends it",
+			         STR_F(u->created.v[i].name), STR_F(u->created.v[i].name), STR_F(u->created.v[i].name));
 	}
 	return status;
 }

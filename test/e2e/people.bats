@@ -572,3 +572,22 @@ master-0 | four"
   wait "$(cat wait.pid)" || status=$?
   is "$status" 130
 }
+
+@test "Ctrl-C in submit --logs: the job goes on, and that is said" {
+  answers "POST $tfjobs 201 $(job demo Pending x)" "GET $tfjobs/demo 200 $(job demo Running x)" \
+    "GET $tfjobs? 200 [$(job demo Running x)]" \
+    "GET /api/v1/namespaces/ml/pods 200 []"
+  serve
+  tfjob demo 1 >job.yaml
+  for flag in --wait --logs; do
+    : >requests
+    "$DLJOB" submit $flag -q job.yaml >out 2>err 3>&- &
+    echo $! >submit.pid
+    eventually 60 grep -q 'watch=true' requests
+    kill -INT "$(cat submit.pid)"
+    status=0
+    wait "$(cat submit.pid)" || status=$?
+    is "$status" 130
+    has "$(cat err)" "demo goes on; 'dljob logs -f demo' shows it, 'dljob delete demo' ends it"
+  done
+}
