@@ -1,8 +1,8 @@
 /* dljob local down and reset: the cluster ends, and nothing of it runs any more. */
 #include "run/local.h"
 
-#include "base/file.h"
 #include "base/log.h"
+#include "run/local_folder.h"
 #include "term/duration.h"
 
 #include <errno.h>
@@ -124,17 +124,30 @@ static bool times(struct local *l, msec *ret)
 	return false;
 }
 
+/* Ours to work in. False: the status is set; a folder that is not there is well. */
+static bool look_at_folder(struct local *l, bool *there)
+{
+	struct err e = ERR_INIT;
+	bool well = local_folder_check(l->folder, true, there, &e);
+
+	if (!well)
+		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+	else if (!*there)
+		puts("there is none");
+	err_release(&e);
+	return well;
+}
+
 enum exit_code local_down(struct local *l)
 {
+	bool there;
 	enum exit_code status;
 	msec timeout;
 
 	if (!times(l, &timeout))
 		return l->cli->status;
-	if (access(l->folder, F_OK)) {
-		puts("there is none");
-		return CLI_WELL;
-	}
+	if (!look_at_folder(l, &there) || !there)
+		return l->cli->status;
 	status = down(l, timeout);
 	if (status == CLI_WELL)
 		puts("down; its jobs are kept: `dljob local up` goes on with them");
@@ -158,22 +171,21 @@ enum exit_code local_reset(struct local *l)
 {
 	struct err e = ERR_INIT;
 	enum exit_code status;
+	bool there, left;
 	msec timeout;
 
 	if (!times(l, &timeout))
 		return l->cli->status;
 	if (!l->options->yes)
 		return cli_usage(l->cli, "this removes all jobs, logs and keys in %s: say --yes", l->folder);
-	if (access(l->folder, F_OK)) {
-		puts("there is none");
-		return CLI_WELL;
-	}
+	if (!look_at_folder(l, &there) || !there)
+		return l->cli->status;
 	status = down(l, timeout);
 	if (status != CLI_WELL && status != CLI_FAILED)
 		return status;
 	/* A database that cannot be opened is why one comes here. */
-	if ((status == CLI_WELL || clear(l, &e)) && file_remove_tree(l->folder, true, &e)) {
-		printf("%s is empty\n", l->folder);
+	if ((status == CLI_WELL || clear(l, &e)) && local_folder_empty(l->folder, &left, &e)) {
+		printf(left ? "%s: the cluster is gone, other files are left\n" : "%s is empty\n", l->folder);
 		return CLI_WELL;
 	}
 	status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));

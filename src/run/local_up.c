@@ -2,6 +2,7 @@
 #include "run/local.h"
 
 #include "base/log.h"
+#include "run/local_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,24 +34,6 @@ static void tell_terminal(void *cookie, const char *problem)
 	else
 		local_status(l);
 	fflush(stdout);
-}
-
-static bool make_folder(const char *folder, struct err *e)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s", folder);
-	for (char *p = path + 1; *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = 0;
-		mkdir(path, 0755);
-		*p = '/';
-	}
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return err_set(e, ERR_IO, "cannot make %s: %s", path, strerror(errno));
-	/* Tokens and keys are in it. */
-	return chmod(path, 0700) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
 /* Whoever waits for the end of a pipe that we got from somebody would wait as long as we live. */
@@ -154,7 +137,7 @@ enum exit_code local_up(struct local *l)
 	struct kinds *kinds;
 	enum exit_code status;
 
-	if (!make_folder(l->folder, &e) || !local_look(l->folder, true, &l->holder, &e) || !await_other(l, &e)) {
+	if (!local_folder_make(l->folder, &e) || !local_look(l->folder, true, &l->holder, &e) || !await_other(l, &e)) {
 		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 		err_release(&e);
 		return status;

@@ -263,6 +263,94 @@ damage() {
   nothing_left
 }
 
+@test "reset empties only a cluster's folder" {
+  mkdir -p home/sub
+  echo precious >home/sub/file
+  for words in up down "reset --yes"; do
+    # shellcheck disable=SC2086 # several words
+    split dljob local $words
+    is "$status" 1
+    has "$err" "$DLJOB_HOME holds files that are no cluster's"
+    is "$(ls -A home)" sub
+  done
+  # A cluster's, with something that somebody else has put there.
+  rm -r home
+  up
+  echo precious >home/notes
+  split dljob local reset --yes
+  is "$status" 0
+  has "$out" "other files are left"
+  is "$(ls -A home)" notes
+  # A file that is named as one of ours makes no cluster of a folder.
+  rm home/notes
+  echo mine >home/log
+  split dljob local reset --yes
+  is "$status" 1
+  is "$(cat home/log)" mine
+}
+
+@test "a folder that is not ours alone is refused, and nothing in it changes" {
+  up
+  dljob local down
+  mv home real
+  ln -s real home
+  find real -exec stat -c '%n %a %s %Z' {} + >before
+  for words in up down "reset --yes"; do
+    # shellcheck disable=SC2086 # several words
+    split dljob local $words
+    is "$status" 1
+    has "$err" "is a link"
+  done
+  find real -exec stat -c '%n %a %s %Z' {} + | diff before -
+  rm home
+  chmod g+w real
+  find real -exec stat -c '%n %a %s %Z' {} + >before
+  for words in up down "reset --yes"; do
+    # shellcheck disable=SC2086 # several words
+    split env DLJOB_HOME="$PWD/real" "$DLJOB" local $words
+    is "$status" 1
+    has "$err" "others may write to $PWD/real"
+  done
+  if [ "$(id -u)" = 0 ]; then
+    chmod g-w real
+    chown 65534 real
+    find real -exec stat -c '%n %a %s %Z' {} + >before
+    for words in up down "reset --yes"; do
+      # shellcheck disable=SC2086 # several words
+      split env DLJOB_HOME="$PWD/real" "$DLJOB" local $words
+      is "$status" 1
+      has "$err" "$PWD/real belongs to user 65534"
+    done
+  fi
+  find real -exec stat -c '%n %a %s %Z' {} + | diff before -
+}
+
+@test "a database that is not ours is not opened" {
+  up
+  dljob local down
+  python3 - <<'X'
+import sqlite3
+db = sqlite3.connect("home/other.db")
+db.execute("CREATE TABLE t (a)")
+db.executemany("INSERT INTO t VALUES (?)", [("x" * 500,)] * 50)
+db.commit()
+X
+  mv home/other.db home/store.db
+  sha256sum home/store.db >sum
+  split up
+  is "$status" 1
+  has "$err" "is no database of the local cluster"
+  sha256sum --quiet -c sum
+  [ ! -e home/store.db-wal ]
+  mv home/store.db elsewhere.db
+  ln -s ../elsewhere.db home/store.db
+  before=$(sha256sum <elsewhere.db)
+  split up
+  is "$status" 1
+  has "$err" "store.db: is a link"
+  is "$(sha256sum <elsewhere.db)" "$before"
+}
+
 @test "a folder that cannot be made or written" {
   split env DLJOB_HOME=/proc/no/such "$DLJOB" local up
   is "$status" 1

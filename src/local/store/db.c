@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* SQLite's own mark of whose file it is, and of which shape. */
@@ -205,15 +206,40 @@ static bool prepare_statements(struct db *d, struct err *e)
 	return true;
 }
 
-/* Secrets are in it: nobody else reads it. SQLite gives its other files the same mode. */
-static bool private_file(const char *path, struct err *e)
+/* By SQLite's file format: what it is for, and whose it is. In a new file of ours all but the first page is still in
+   the log, and so is our mark. */
+static bool header_is_ours(int fd, off_t size)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	enum { HEADER = 100, MARK_AT = 68, PAGE = 4096 };
+	unsigned char h[HEADER];
+	uint32_t mark;
 
-	if (fd < 0)
-		return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-	close(fd);
-	return true;
+	if (size == 0)
+		return true;
+	if (pread(fd, h, sizeof(h), 0) != sizeof(h) || memcmp(h, "SQLite format 3", 16))
+		return false;
+	mark = (uint32_t)h[MARK_AT] << 24 | (uint32_t)h[MARK_AT + 1] << 16 | (uint32_t)h[MARK_AT + 2] << 8 |
+	       h[MARK_AT + 3];
+	return mark == APPLICATION || (mark == 0 && size <= PAGE);
+}
+
+/* Secrets are in it: nobody else reads it. SQLite gives its other files the same mode. What is not ours is not opened
+   as a database: that alone would change it. */
+static bool private_file(struct db *d, struct err *e)
+{
+	int fd = open(d->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat st;
+	bool well = false;
+
+	if (fd < 0 || fstat(fd, &st))
+		err_set(e, ERR_IO, "%s: %s", d->path, errno == ELOOP ? "is a link" : strerror(errno));
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
+		err_set(e, ERR_INVALID, "%s: belongs to somebody else, or is no file of its own", d->path);
+	else
+		well = header_is_ours(fd, st.st_size) || say_damaged(d, "is no database of the local cluster", e);
+	if (fd >= 0)
+		close(fd);
+	return well;
 }
 
 struct db *db_open(const char *path, struct err *e)
@@ -223,7 +249,7 @@ struct db *db_open(const char *path, struct err *e)
 	int code;
 
 	d->path = path ? xstrndup(path, strlen(path)) : NULL;
-	if (path && !private_file(path, e))
+	if (path && !private_file(d, e))
 		goto failed;
 	code = sqlite3_open_v2(path ? path : ":memory:", &d->sql, flags, NULL);
 	if (code != SQLITE_OK) {
