@@ -10,6 +10,14 @@ void run_input_release(struct run_input *in)
 	in->doc = NULL;
 }
 
+/* Of a pod; 30 unless its template says otherwise, as in Kubernetes. */
+static int64_t grace_of(const struct role *role)
+{
+	yyjson_val *val = json_at(role->template, "spec", "terminationGracePeriodSeconds", NULL);
+
+	return yyjson_is_int(val) ? yyjson_get_sint(val) : 30;
+}
+
 void run_take_roles(struct run *r, const struct job *job)
 {
 	struct run_input *in = &r->input;
@@ -17,6 +25,7 @@ void run_take_roles(struct run *r, const struct job *job)
 	for (size_t i = 0; i < job->n_roles; i++) {
 		*vec_push(&r->cli->arena, &in->roles) = arena_str(&r->cli->arena, job->roles[i].name);
 		*vec_push(&r->cli->arena, &in->counts) = job->roles[i].count;
+		in->grace = MAX(in->grace, grace_of(&job->roles[i]));
 	}
 	in->name = json_str(json_at(in->job, "metadata", "name", NULL));
 	in->ns = json_str(json_at(in->job, "metadata", "namespace", NULL));

@@ -27,6 +27,7 @@ struct run_input {
 	const char *file;
 	VEC(struct str) others; /* ConfigMaps and the like, as JSON */
 	VEC(struct str) roles;
+	int64_t grace;       /* seconds that its replicas may take to end */
 	VEC(int32_t) counts; /* of the roles */
 	struct str without;  /* of the first file that has no job: what is in it */
 };

@@ -27,7 +27,8 @@ static void on_stop_signal(void *cookie, int signum)
 
 	r->stops++;
 	if (r->stops == 1) {
-		run_say(r, "%s: stopping; once more stops at once", signum == SIGINT ? "interrupted" : "told to end");
+		run_say(r, "%s: stopping, which may take %lld s; once more stops at once",
+		        signum == SIGINT ? "interrupted" : "told to end", (long long)r->input.grace);
 		stop(r, RUN_INTERRUPTED, -1);
 	} else {
 		stop(r, RUN_INTERRUPTED, 0);

@@ -236,6 +236,7 @@ YAML
   is "$status" 130
   has "$(cat stdout)" "trainer-0 | stopping"
   has "$(tail -n 1 stderr)" "interrupted"
+  has "$(cat stderr)" "dljob: interrupted: stopping, which may take 5 s; once more stops at once"
   nothing_left
 }
 
