@@ -23,10 +23,10 @@ bool selection_check(const struct selection *s, const struct job *job, struct er
 	return err_set(e, ERR_INVALID, "%.*s has no replica with index %d", STR_F(job->name), s->index);
 }
 
-enum child { CHILD_SERVICE, CHILD_POD };
+enum render_child_kind { CHILD_SERVICE, CHILD_POD };
 
-static bool render_child(struct kind_job *kj, enum child child, size_t role, int32_t index, struct buf *text,
-                         struct err *e)
+static bool render_child(struct kind_job *kj, enum render_child_kind child, size_t role, int32_t index,
+                         struct buf *text, struct err *e)
 {
 	buf_clear(text);
 	switch (child) {
@@ -38,8 +38,8 @@ static bool render_child(struct kind_job *kj, enum child child, size_t role, int
 	BUG("child %d", (int)child);
 }
 
-static bool render_children(struct kind_job *kj, enum child child, const struct selection *s, struct objects *out,
-                            struct buf *text, struct err *e)
+static bool render_children(struct kind_job *kj, enum render_child_kind child, const struct selection *s,
+                            struct objects *out, struct buf *text, struct err *e)
 {
 	const struct job *job = kind_job(kj);
 
@@ -63,9 +63,9 @@ static bool render_children(struct kind_job *kj, enum child child, const struct 
 bool render_objects(struct kind_job *kj, const struct selection *s, struct objects *out, struct err *e)
 {
 	struct buf text = BUF_INIT(OBJECT_MAX);
-	bool well = render_children(kj, CHILD_SERVICE, s, out, &text, e) &&
-	            render_children(kj, CHILD_POD, s, out, &text, e);
+	bool ok = render_children(kj, CHILD_SERVICE, s, out, &text, e) &&
+	          render_children(kj, CHILD_POD, s, out, &text, e);
 
 	buf_release(&text);
-	return well;
+	return ok;
 }

@@ -74,16 +74,24 @@ static inline const char *resource_noun(enum resource r)
 	return nouns[r];
 }
 
-/* A job's child. */
-static inline const struct meta *child_meta(const struct object *o)
+/* … as Kubernetes writes many of them in an address. */
+static inline const char *resource_plural(enum resource r)
 {
-	return o->pod ? &o->pod->meta : o->service ? &o->service->meta : &o->group->meta;
+	static const char *const plurals[RES_COUNT] = { "jobs", "pods", "services", "nodes", "podgroups" };
+
+	return plurals[r];
 }
 
-/* … and the job that its label names. */
-static inline struct str child_job_uid(const struct object *o)
+/* Does the operator make them for a job? */
+static inline bool resource_is_child(enum resource r)
 {
-	return o->pod ? o->pod->job_uid : o->service ? o->service->job_uid : o->group->job_uid;
+	return r == RES_POD || r == RES_SERVICE || r == RES_GROUP;
+}
+
+/* NULL: it is none. */
+static inline const struct child *object_child(const struct object *o)
+{
+	return o->pod ? &o->pod->child : o->service ? &o->service->child : o->group ? &o->group->child : NULL;
 }
 
 struct outcome {

@@ -301,7 +301,7 @@ static struct kube_resource where_of(const struct kube *k, enum resource resourc
 static void add_feed(struct kube *k, enum resource resource, const struct kube_kind *kind)
 {
 	/* Of what we make ourselves only that is of interest. */
-	bool ours = resource == RES_POD || resource == RES_SERVICE || resource == RES_GROUP;
+	bool ours = resource_is_child(resource);
 	struct feed_config c = {
 		.loop = k->loop,
 		.pool = k->watch_pool,

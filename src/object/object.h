@@ -19,6 +19,24 @@ struct meta {
 	int32_t grace; /* deletionGracePeriodSeconds, with `deleted` */
 };
 
+/* What all children of a job have in common. Each begins with it, so that whoever needs no more treats them alike. */
+#define CHILD_FIELDS                                                                                                   \
+	struct meta meta;                                                                                              \
+	struct str job_uid, role; /* from our labels; of what is no replica's, the role is empty */                    \
+	int32_t index             /* from our label; -1: missing or not a number */
+
+struct child {
+	CHILD_FIELDS;
+};
+
+#define CHILD_PART                                                                                                     \
+	union {                                                                                                        \
+		struct child child;                                                                                    \
+		struct {                                                                                               \
+			CHILD_FIELDS;                                                                                  \
+		};                                                                                                     \
+	}
+
 enum container_state { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
 
 struct container {
@@ -36,10 +54,8 @@ struct container {
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
 struct pod {
-	struct meta meta;
-	struct str job_uid, role; /* from our labels */
-	int32_t index;            /* from our label; -1: missing or not a number */
-	int64_t generation;       /* from our label */
+	CHILD_PART;
+	int64_t generation; /* from our label */
 	enum pod_phase phase;
 	struct str node;                /* spec.nodeName; empty: not scheduled yet */
 	struct str reason;              /* status.reason: Evicted, DeadlineExceeded … */
@@ -59,15 +75,12 @@ struct pod {
 };
 
 struct service {
-	struct meta meta;
-	struct str job_uid, role;
-	int32_t index;
+	CHILD_PART;
 };
 
 /* A PodGroup, of Volcano or of scheduler-plugins: pods that a gang scheduler starts together. */
 struct group {
-	struct meta meta;
-	struct str job_uid; /* from our label */
+	CHILD_PART;
 	int32_t min_member;
 	struct needs needs; /* minResources */
 	struct str queue, priority_class;

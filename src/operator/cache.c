@@ -353,21 +353,12 @@ const struct fleet *cache_fleet(struct cache *c)
 
 static void put_object(struct cache *c, const struct object *o, enum origin from)
 {
-	switch (o->resource) {
-	case RES_JOB:
-		put_job(c, o->job, from);
-		break;
-	case RES_POD:
-	case RES_SERVICE:
-	case RES_GROUP:
+	if (resource_is_child(o->resource))
 		children_put(c, o, from);
-		break;
-	case RES_NODE:
+	else if (o->resource == RES_JOB)
+		put_job(c, o->job, from);
+	else
 		put_node(c, o->node);
-		break;
-	case RES_COUNT:
-		BUG("no resource");
-	}
 }
 
 static void gone(struct cache *c, const struct object *o)
@@ -375,28 +366,20 @@ static void gone(struct cache *c, const struct object *o)
 	struct cached_job *job;
 	struct cached_node *node;
 
-	switch (o->resource) {
-	case RES_JOB:
+	if (resource_is_child(o->resource)) {
+		children_gone(c, o);
+		cache_left(c, o->resource, &object_child(o)->meta);
+	} else if (o->resource == RES_JOB) {
 		job = map_get(&c->jobs_by_uid, o->job->meta.uid);
 		if (job)
 			forget_job(c, job);
 		else
 			cache_remember_gone(c, o->job->meta.uid);
-		break;
-	case RES_POD:
-	case RES_SERVICE:
-	case RES_GROUP:
-		children_gone(c, o);
-		cache_left(c, o->resource, child_meta(o));
-		break;
-	case RES_NODE:
+	} else {
 		/* Whether it is really gone the plan wants to hear from a GET. */
 		node = map_get(&c->nodes, o->node->name);
 		if (node && !node->node.gone)
 			cache_drop_node(c, node);
-		break;
-	case RES_COUNT:
-		BUG("no resource");
 	}
 }
 
@@ -418,26 +401,15 @@ static void listed(struct cache *c, enum resource r, struct str kind)
 	if (r == RES_JOB) {
 		job_list(c, kind)->in_list = false;
 		job_list(c, kind)->synced = true;
-	} else {
-		c->in_list[r] = false;
-		c->synced[r] = true;
-	}
-	switch (r) {
-	case RES_JOB:
 		sweep_jobs(c, kind, job_list(c, kind)->blind);
-		break;
-	case RES_POD:
-	case RES_SERVICE:
-	case RES_GROUP:
-		children_sweep(c, r);
-		break;
-	case RES_NODE:
-		if (!c->blind[RES_NODE])
-			sweep_nodes(c, false);
-		break;
-	case RES_COUNT:
-		BUG("no resource");
+		return;
 	}
+	c->in_list[r] = false;
+	c->synced[r] = true;
+	if (resource_is_child(r))
+		children_sweep(c, r);
+	else if (!c->blind[RES_NODE])
+		sweep_nodes(c, false);
 }
 
 static bool in_list(struct cache *c, enum resource r, struct str kind)
@@ -492,21 +464,17 @@ static struct versions *versions_of(const struct cache *c, const struct object *
 {
 	struct cached_child *ch;
 	struct cached_job *job;
+	const struct meta *m;
 
-	switch (o->resource) {
-	case RES_JOB:
-		job = map_get(&c->jobs_by_uid, o->job->meta.uid);
-		return job ? &job->versions : NULL;
-	case RES_POD:
-	case RES_SERVICE:
-	case RES_GROUP:
-		ch = cache_child_of(c, o->resource, child_meta(o)->ns, child_meta(o)->name, child_meta(o)->uid);
+	if (resource_is_child(o->resource)) {
+		m = &object_child(o)->meta;
+		ch = cache_child_of(c, o->resource, m->ns, m->name, m->uid);
 		return ch ? &ch->versions : NULL;
-	case RES_NODE:
-	case RES_COUNT:
-		break;
 	}
-	return NULL;
+	if (o->resource != RES_JOB)
+		return NULL;
+	job = map_get(&c->jobs_by_uid, o->job->meta.uid);
+	return job ? &job->versions : NULL;
 }
 
 void cache_answer(struct cache *c, const struct object *o, uint64_t sent)
@@ -516,8 +484,8 @@ void cache_answer(struct cache *c, const struct object *o, uint64_t sent)
 	bool doubted = v && v->unsure && sent <= v->sent;
 	uint64_t before = doubted ? v->sent : 0;
 
-	if (o->pod || o->service || o->group)
-		found_again(c, child_meta(o)->uid, sent);
+	if (object_child(o))
+		found_again(c, object_child(o)->meta.uid, sent);
 	put_object(c, o, FROM_ANSWER);
 	v = versions_of(c, o);
 	if (v && doubted)
@@ -529,23 +497,16 @@ void cache_missing(struct cache *c, enum resource resource, struct str ns, struc
 	struct cached_child *child;
 	struct cached_job *job;
 
-	switch (resource) {
-	case RES_JOB:
+	ASSERT(resource == RES_JOB || resource_is_child(resource));
+	if (resource == RES_JOB) {
 		job = map_get(&c->jobs_by_uid, uid);
 		if (job)
 			forget_job(c, job);
-		break;
-	case RES_POD:
-	case RES_SERVICE:
-	case RES_GROUP:
-		child = cache_child_of(c, resource, ns, name, uid);
-		if (child)
-			children_bury(c, child);
-		break;
-	case RES_NODE:
-	case RES_COUNT:
-		BUG("not for nodes");
+		return;
 	}
+	child = cache_child_of(c, resource, ns, name, uid);
+	if (child)
+		children_bury(c, child);
 }
 
 void cache_doubt(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid)

@@ -30,6 +30,7 @@ struct cached_child {
 	struct str key; /* ns/name */
 	enum resource resource;
 	union {
+		struct child *child; /* what every one begins with */
 		struct pod *pod;
 		struct service *service;
 		struct group *group;

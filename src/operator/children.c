@@ -4,62 +4,21 @@
 #include "base/list.h"
 #include "operator/copy.h"
 
-/* The three sorts */
+/* What they have in common */
 
 struct meta *cached_child_meta(const struct cached_child *ch)
 {
-	switch (ch->resource) {
-	case RES_POD:
-		return &ch->pod->meta;
-	case RES_SERVICE:
-		return &ch->service->meta;
-	case RES_GROUP:
-		return &ch->group->meta;
-	case RES_JOB:
-	case RES_NODE:
-	case RES_COUNT:
-		break;
-	}
-	BUG("no child");
-}
-
-struct str cached_child_job(const struct cached_child *ch)
-{
-	return ch->resource == RES_POD       ? ch->pod->job_uid
-	       : ch->resource == RES_SERVICE ? ch->service->job_uid
-	                                     : ch->group->job_uid;
+	return &ch->child->meta;
 }
 
 struct replica_labels cached_child_replica(const struct cached_child *ch)
 {
-	return ch->resource == RES_POD       ? (struct replica_labels){ ch->pod->role, ch->pod->index }
-	       : ch->resource == RES_SERVICE ? (struct replica_labels){ ch->service->role, ch->service->index }
-	                                     : (struct replica_labels){ 0 };
+	return (struct replica_labels){ ch->child->role, ch->child->index };
 }
 
 bool cached_child_gone(const struct cached_child *ch)
 {
 	return ch->resource == RES_POD && ch->pod->gone;
-}
-
-static void copy_object(struct cached_child *ch, const struct object *o)
-{
-	if (ch->resource == RES_POD)
-		ch->pod = copy_pod(o->pod);
-	else if (ch->resource == RES_SERVICE)
-		ch->service = copy_service(o->service);
-	else
-		ch->group = copy_group(o->group);
-}
-
-static void free_object(struct cached_child *ch)
-{
-	if (ch->resource == RES_POD)
-		free(ch->pod);
-	else if (ch->resource == RES_SERVICE)
-		free(ch->service);
-	else
-		free(ch->group);
 }
 
 /* Which job */
@@ -85,7 +44,7 @@ static struct children *children_of(struct cache *c, struct str uid)
 
 static void link_child(struct cache *c, struct cached_child *ch)
 {
-	struct children *of = children_of(c, cached_child_job(ch));
+	struct children *of = children_of(c, ch->child->job_uid);
 
 	ch->of = of;
 	list_push(&of->first[ch->resource], ch);
@@ -137,7 +96,7 @@ struct cached_child *cache_child_of(const struct cache *c, enum resource r, stru
 
 static void free_child(struct cached_child *ch)
 {
-	free_object(ch);
+	free(ch->child);
 	str_free(ch->key);
 	free(ch);
 }
@@ -167,43 +126,45 @@ static void keep_end(struct pod *pod, const struct pod *before)
 			pod->ended_seen = MAX(pod->ended_seen, pod->containers[i].finished);
 }
 
-static void replace(struct cache *c, struct cached_child *ch, const struct object *o)
+/* FROM: a pod, a service, a PodGroup, as CH is. */
+static void replace(struct cache *c, struct cached_child *ch, const struct child *from)
 {
 	struct cached_child before = *ch;
-	bool moves = !str_eq(cached_child_job(ch), child_job_uid(o));
+	bool moves = !str_eq(ch->child->job_uid, from->job_uid);
 
 	if (moves) {
-		cache_changed_uid(c, cached_child_job(ch));
+		cache_changed_uid(c, ch->child->job_uid);
 		unlink_child(c, ch);
 	}
-	copy_object(ch, o);
+	ch->child = copy_child(ch->resource, from);
 	if (ch->resource == RES_POD)
 		keep_end(ch->pod, before.pod);
-	free_object(&before);
+	free(before.child);
 	if (moves)
 		link_child(c, ch);
-	cache_changed_uid(c, cached_child_job(ch));
+	cache_changed_uid(c, ch->child->job_uid);
 }
 
-static struct cached_child *add(struct cache *c, const struct object *o, enum origin from)
+static struct cached_child *add(struct cache *c, enum resource r, const struct child *from, enum origin origin)
 {
 	struct cached_child *ch = xcalloc(1, sizeof(*ch));
 
-	ch->resource = o->resource;
-	ch->key = child_key(child_meta(o)->ns, child_meta(o)->name);
-	copy_object(ch, o);
+	ch->resource = r;
+	ch->key = child_key(from->meta.ns, from->meta.name);
+	ch->child = copy_child(ch->resource, from);
 	if (ch->resource == RES_POD)
 		keep_end(ch->pod, NULL);
-	versions_start(&ch->versions, from);
+	versions_start(&ch->versions, origin);
 	map_put(&c->by_name[ch->resource], ch->key, ch);
 	link_child(c, ch);
-	cache_changed_uid(c, cached_child_job(ch));
+	cache_changed_uid(c, ch->child->job_uid);
 	return ch;
 }
 
 void children_put(struct cache *c, const struct object *o, enum origin from)
 {
-	const struct meta *m = child_meta(o);
+	const struct child *child = object_child(o);
+	const struct meta *m = &child->meta;
 	struct cached_child *ch = cache_child(c, o->resource, m->ns, m->name);
 	const struct meta *had = ch ? cached_child_meta(ch) : NULL;
 	bool one = ch && str_eq(had->uid, m->uid), was_unsure = ch && ch->versions.unsure;
@@ -214,16 +175,16 @@ void children_put(struct cache *c, const struct object *o, enum origin from)
 	if ((!one || cached_child_gone(ch)) && cache_was_gone(c, m->uid))
 		return;
 	if (!ch) {
-		ch = add(c, o, from);
+		ch = add(c, o->resource, child, from);
 	} else if (!one || cached_child_gone(ch)) {
 		if (!one)
 			cache_remember_gone(c, had->uid);
 		versions_start(&ch->versions, from);
-		replace(c, ch, o);
+		replace(c, ch, child);
 	} else if (versions_take(&ch->versions, had->rv, m->rv, from)) {
-		replace(c, ch, o);
+		replace(c, ch, child);
 	} else if (was_unsure && !ch->versions.unsure) {
-		cache_changed_uid(c, cached_child_job(ch));
+		cache_changed_uid(c, ch->child->job_uid);
 	}
 	if (from == FROM_LIST)
 		ch->versions.mark = c->round[o->resource];
@@ -231,19 +192,25 @@ void children_put(struct cache *c, const struct object *o, enum origin from)
 
 struct versions *children_put_unread(struct cache *c, enum resource r, const struct skipped *s)
 {
-	struct meta meta = { .ns = s->meta.ns, .name = s->meta.name, .uid = s->meta.uid };
-	struct pod pod = { .meta = meta, .job_uid = s->job_uid, .index = -1 };
-	struct service service = { .meta = meta, .job_uid = s->job_uid, .index = -1 };
-	struct group group = { .meta = meta, .job_uid = s->job_uid };
-	struct object o = { .resource = r, .pod = &pod, .service = &service, .group = &group };
-	struct cached_child *ch = cache_child(c, r, meta.ns, meta.name);
+	/* As large as the largest of them; of what is not known all is zero. */
+	union {
+		struct child child;
+		struct pod pod;
+		struct service service;
+		struct group group;
+	} blank;
+	struct cached_child *ch = cache_child(c, r, s->meta.ns, s->meta.name);
 
+	memset(&blank, 0, sizeof(blank));
+	blank.child.meta = (struct meta){ .ns = s->meta.ns, .name = s->meta.name, .uid = s->meta.uid };
+	blank.child.job_uid = s->job_uid;
+	blank.child.index = -1;
 	if (!ch) {
-		ch = add(c, &o, FROM_WATCH);
+		ch = add(c, r, &blank.child, FROM_WATCH);
 	} else {
 		cache_remember_gone(c, cached_child_meta(ch)->uid);
 		versions_start(&ch->versions, FROM_WATCH);
-		replace(c, ch, &o);
+		replace(c, ch, &blank.child);
 	}
 	versions_doubt(&ch->versions, c->sent);
 	return &ch->versions;
@@ -254,10 +221,10 @@ struct versions *children_put_unread(struct cache *c, enum resource r, const str
 void children_bury(struct cache *c, struct cached_child *ch)
 {
 	const struct meta *m = cached_child_meta(ch);
-	struct cached_job *job = map_get(&c->jobs_by_uid, cached_child_job(ch));
+	struct cached_job *job = map_get(&c->jobs_by_uid, ch->child->job_uid);
 
 	cache_remember_gone(c, m->uid);
-	cache_changed_uid(c, cached_child_job(ch));
+	cache_changed_uid(c, ch->child->job_uid);
 	cache_left(c, ch->resource, m);
 	if (ch->resource == RES_POD && job) {
 		ch->versions.unsure = false;
@@ -272,7 +239,8 @@ void children_bury(struct cache *c, struct cached_child *ch)
 
 void children_gone(struct cache *c, const struct object *o)
 {
-	const struct meta *m = child_meta(o);
+	const struct child *child = object_child(o);
+	const struct meta *m = &child->meta;
 	struct cached_child *ch = cache_child_of(c, o->resource, m->ns, m->name, m->uid);
 
 	if (!ch) {
@@ -284,11 +252,11 @@ void children_gone(struct cache *c, const struct object *o)
 	/* Without a deletionTimestamp it may only have lost our label. */
 	if (!m->deleted && !cached_child_meta(ch)->deleted) {
 		versions_doubt(&ch->versions, c->sent);
-		cache_changed_uid(c, cached_child_job(ch));
+		cache_changed_uid(c, ch->child->job_uid);
 		return;
 	}
-	if (ch->resource == RES_POD && str_eq(child_job_uid(o), cached_child_job(ch)))
-		replace(c, ch, o);
+	if (ch->resource == RES_POD && str_eq(child->job_uid, ch->child->job_uid))
+		replace(c, ch, child);
 	children_bury(c, ch);
 }
 
@@ -316,8 +284,8 @@ void children_sweep(struct cache *c, enum resource r)
 	for (size_t i = 0; i < missing.n; i++) {
 		struct cached_child *ch = missing.v[i];
 
-		if (map_get(&c->jobs_by_uid, cached_child_job(ch)) && doubted(c, ch))
-			cache_changed_uid(c, cached_child_job(ch));
+		if (map_get(&c->jobs_by_uid, ch->child->job_uid) && doubted(c, ch))
+			cache_changed_uid(c, ch->child->job_uid);
 		else if (!c->blind[r])
 			children_bury(c, ch);
 	}

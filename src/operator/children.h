@@ -17,8 +17,6 @@ void children_sweep(struct cache *c, enum resource r);
 void children_forget_gone(struct cache *c, struct str job_uid);
 void children_release(struct cache *c);
 
-struct str cached_child_job(const struct cached_child *ch);
-
 /* Of cache.c: UIDs that never come back, and whose job must be told. */
 bool cache_was_gone(struct cache *c, struct str uid);
 void cache_remember_gone(struct cache *c, struct str uid);

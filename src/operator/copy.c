@@ -35,10 +35,22 @@ void copy_meta(struct meta *to, const struct meta *from, char **block)
 	pack_meta(&at, to);
 }
 
-struct pod *copy_pod(const struct pod *pod)
+static size_t child_size(const struct child *c)
 {
-	size_t text = meta_size(&pod->meta) + pod->job_uid.n + pod->role.n + pod->node.n + pod->reason.n +
-	              pod->message.n + pod->address.n + pod->disrupter.n;
+	return meta_size(&c->meta) + c->job_uid.n + c->role.n;
+}
+
+static void pack_child(char **at, struct child *c)
+{
+	pack_meta(at, &c->meta);
+	c->job_uid = pack(at, c->job_uid);
+	c->role = pack(at, c->role);
+}
+
+static struct child *copy_pod(const struct pod *pod)
+{
+	size_t text = child_size(&pod->child) + pod->node.n + pod->reason.n + pod->message.n + pod->address.n +
+	              pod->disrupter.n;
 	struct container *containers;
 	struct pod *out;
 	char *at;
@@ -49,9 +61,7 @@ struct pod *copy_pod(const struct pod *pod)
 	containers = (struct container *)(out + 1);
 	at = (char *)(containers + pod->n_containers);
 	*out = *pod;
-	pack_meta(&at, &out->meta);
-	out->job_uid = pack(&at, pod->job_uid);
-	out->role = pack(&at, pod->role);
+	pack_child(&at, &out->child);
 	out->node = pack(&at, pod->node);
 	out->reason = pack(&at, pod->reason);
 	out->message = pack(&at, pod->message);
@@ -64,25 +74,23 @@ struct pod *copy_pod(const struct pod *pod)
 		containers[i].message = pack(&at, pod->containers[i].message);
 	}
 	out->containers = containers;
-	return out;
+	return &out->child;
 }
 
-struct service *copy_service(const struct service *service)
+static struct child *copy_service(const struct service *service)
 {
-	struct service *out = xmalloc(sizeof(*out) + meta_size(&service->meta) + service->job_uid.n + service->role.n);
+	struct service *out = xmalloc(sizeof(*out) + child_size(&service->child));
 	char *at = (char *)(out + 1);
 
 	*out = *service;
-	pack_meta(&at, &out->meta);
-	out->job_uid = pack(&at, service->job_uid);
-	out->role = pack(&at, service->role);
-	return out;
+	pack_child(&at, &out->child);
+	return &out->child;
 }
 
-struct group *copy_group(const struct group *group)
+static struct child *copy_group(const struct group *group)
 {
-	size_t text = meta_size(&group->meta) + group->job_uid.n + group->queue.n + group->priority_class.n +
-	              group->phase.n + group->message.n,
+	size_t text = child_size(&group->child) + group->queue.n + group->priority_class.n + group->phase.n +
+	              group->message.n,
 	       n = group->needs.n;
 	struct group *out;
 	struct need *needs;
@@ -94,8 +102,7 @@ struct group *copy_group(const struct group *group)
 	needs = (struct need *)(out + 1);
 	at = (char *)(needs + n);
 	*out = *group;
-	pack_meta(&at, &out->meta);
-	out->job_uid = pack(&at, group->job_uid);
+	pack_child(&at, &out->child);
 	out->queue = pack(&at, group->queue);
 	out->priority_class = pack(&at, group->priority_class);
 	out->phase = pack(&at, group->phase);
@@ -103,7 +110,24 @@ struct group *copy_group(const struct group *group)
 	for (size_t i = 0; i < n; i++)
 		needs[i] = (struct need){ pack(&at, group->needs.v[i].name), group->needs.v[i].amount };
 	out->needs = (struct needs){ needs, n, n };
-	return out;
+	return &out->child;
+}
+
+struct child *copy_child(enum resource r, const struct child *from)
+{
+	switch (r) {
+	case RES_POD:
+		return copy_pod((const struct pod *)from);
+	case RES_SERVICE:
+		return copy_service((const struct service *)from);
+	case RES_GROUP:
+		return copy_group((const struct group *)from);
+	case RES_JOB:
+	case RES_NODE:
+	case RES_COUNT:
+		break;
+	}
+	BUG("no child");
 }
 
 static yyjson_mut_doc *without_managed_fields(yyjson_val *val)

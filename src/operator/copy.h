@@ -2,13 +2,12 @@
 #ifndef OPERATOR_COPY_H
 #define OPERATOR_COPY_H
 
-#include "object/object.h"
+#include "cluster/cluster.h"
 
 #include <yyjson.h>
 
-struct pod *copy_pod(const struct pod *pod);
-struct service *copy_service(const struct service *service);
-struct group *copy_group(const struct group *group);
+/* FROM: what a struct pod, struct service … begins with, as R says; so is the result. */
+struct child *copy_child(enum resource r, const struct child *from);
 /* The strings of *TO are those of FROM, copied; *BLOCK is what free() takes. */
 void copy_meta(struct meta *to, const struct meta *from, char **block);
 /* A document with VAL, an object of the API, as its root; without its managedFields, which nobody here reads. */

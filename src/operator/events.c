@@ -207,7 +207,7 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 				 deleted = { "SuccessfulDelete", false, true },
 				 failed = { "FailedCreate", true, false }, refused = { "StatusRefused", true, false };
 	const char *noun = resource_noun(s->resource);
-	bool child = s->resource == RES_POD || s->resource == RES_SERVICE || s->resource == RES_GROUP;
+	bool child = resource_is_child(s->resource);
 	bool good = http_is_good(s->code);
 	struct buf text = BUF_INIT(8192);
 

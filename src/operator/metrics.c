@@ -296,14 +296,9 @@ static void put_jobs(const struct metrics *m, const struct metrics_now *now, str
 
 static void put_by_resource(struct buf *out, const char *name, const char *help, const size_t n[static RES_COUNT])
 {
-	static const char *const names[RES_COUNT] = {
-		[RES_JOB] = "jobs",   [RES_POD] = "pods",        [RES_SERVICE] = "services",
-		[RES_NODE] = "nodes", [RES_GROUP] = "podgroups",
-	};
-
 	family(out, name, "gauge", help);
 	for (int r = 0; r < RES_COUNT; r++)
-		buf_printf(out, "%s{resource=\"%s\"} %zu\n", name, names[r], n[r]);
+		buf_printf(out, "%s{resource=\"%s\"} %zu\n", name, resource_plural((enum resource)r), n[r]);
 }
 
 static void put_queue(const struct metrics_now *now, struct buf *out)

@@ -69,7 +69,7 @@ static bool is_too_large(const struct outcome *o)
 static void name_taken(struct op *op, const struct pending *p, const struct outcome *o, struct str whose)
 {
 	struct cached_job *job = p->job;
-	const struct meta *found = child_meta(&o->object);
+	const struct meta *found = &object_child(&o->object)->meta;
 	bool aux = refused_is_aux(job, p->role);
 	const struct refusal *r = refused_last(job, aux);
 
@@ -81,7 +81,7 @@ static void name_taken(struct op *op, const struct pending *p, const struct outc
 	if (r->kind != REFUSED_FOREIGN || !str_eq(r->message, whose))
 		observe_taken(op, job, whose);
 	refused_take(op, job, p->resource, p->role, REFUSED_FOREIGN, whose);
-	taken_note(op, p, aux, found, child_job_uid(&o->object).n > 0);
+	taken_note(op, p, aux, found, object_child(&o->object)->job_uid.n > 0);
 }
 
 static void status_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -243,11 +243,11 @@ static bool child_answered(struct op *op, const struct pending *p, const struct 
 		outcome_failed(p->job, o);
 		return false;
 	}
-	found = child_meta(&o->object);
+	found = &object_child(&o->object)->meta;
 	has = replica_of(&o->object);
 	if (p->uid.n && !str_eq(p->uid, found->uid))
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
-	switch (plan_conflict(p->job->meta.uid, &wanted, found, child_job_uid(&o->object), &has)) {
+	switch (plan_conflict(p->job->meta.uid, &wanted, found, object_child(&o->object)->job_uid, &has)) {
 	case CONFLICT_OTHER:
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		/* With a UID we only asked how that pod is. */
@@ -270,7 +270,7 @@ static bool child_answered(struct op *op, const struct pending *p, const struct 
 		return false;
 	case CONFLICT_FOREIGN:
 		/* Another job's of ours: what was found is news of it, too. Otherwise it is not asked for again. */
-		if (child_job_uid(&o->object).n)
+		if (object_child(&o->object)->job_uid.n)
 			cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		else
 			cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);

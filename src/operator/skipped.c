@@ -132,7 +132,7 @@ static void list(struct op *op, const struct cluster_event *ev)
 
 static const struct meta *meta_of(const struct object *o)
 {
-	return o->job ? &o->job->meta : child_meta(o);
+	return o->job ? &o->job->meta : &object_child(o)->meta;
 }
 
 /* It was read, or is gone. */

@@ -23,7 +23,7 @@ static void skip_child(struct cache *c, enum resource r, const struct skipped *s
 	bool same = have && str_eq(have->uid, s->meta.uid), buried = ch && cached_child_gone(ch);
 	bool owned = s->job_uid.n && str_eq(s->job_uid, s->meta.owner_uid);
 	/* Of another job, often of one that had this job's name: whoever owns the new one must know of it. */
-	bool moves = have && !same && owned && !str_eq(cached_child_job(ch), s->job_uid);
+	bool moves = have && !same && owned && !str_eq(ch->child->job_uid, s->job_uid);
 
 	/* Its end, or a late event of an earlier one of that name. */
 	if (!same && (s->gone || (have && !buried && versions_older(have->rv, s->meta.rv)))) {
@@ -36,7 +36,7 @@ static void skip_child(struct cache *c, enum resource r, const struct skipped *s
 		/* Under the name of ours stands another one. */
 		v->unsure |= !same;
 		if (!same || doubt(c, v, have->rv, s))
-			cache_changed_uid(c, cached_child_job(ch));
+			cache_changed_uid(c, ch->child->job_uid);
 	} else if (owned) {
 		v = children_put_unread(c, r, s);
 	}
@@ -73,19 +73,10 @@ static void skip_node(struct cache *c, const struct skipped *s, bool in_list)
 
 void unread_skipped(struct cache *c, enum resource r, struct str kind, const struct skipped *s, bool in_list)
 {
-	switch (r) {
-	case RES_JOB:
-		skip_job(c, kind, s, in_list);
-		break;
-	case RES_POD:
-	case RES_SERVICE:
-	case RES_GROUP:
+	if (resource_is_child(r))
 		skip_child(c, r, s, in_list);
-		break;
-	case RES_NODE:
+	else if (r == RES_JOB)
+		skip_job(c, kind, s, in_list);
+	else
 		skip_node(c, s, in_list);
-		break;
-	case RES_COUNT:
-		BUG("no resource");
-	}
 }

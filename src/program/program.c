@@ -49,20 +49,16 @@ static bool tell_of_list(struct program *p, enum resource resource, struct str k
 
 static void on_trouble(void *cookie, enum resource resource, struct str kind, bool list, int code, struct str message)
 {
-	static const char *const names[] = {
-		[RES_JOB] = "jobs",   [RES_POD] = "pods",        [RES_SERVICE] = "services",
-		[RES_NODE] = "nodes", [RES_GROUP] = "podgroups",
-	};
 	struct program *p = cookie;
 	char text[512];
 
 	/* Before there is an operator it is too early to tell: it comes again. */
 	if (list && (p->op ? tell_of_list(p, resource, kind, code, message) : resource == RES_GROUP))
 		return;
-	snprintf(text, sizeof(text), "%s %.*s %d", names[resource], STR_F(kind), code);
+	snprintf(text, sizeof(text), "%s %.*s %d", resource_plural(resource), STR_F(kind), code);
 	if (!program_news(p, text))
 		return;
-	log_warn(FIELDS(F_STR("resource", str_c(names[resource])), F_STR("kind", kind), F_INT("code", code)),
+	log_warn(FIELDS(F_STR("resource", str_c(resource_plural(resource))), F_STR("kind", kind), F_INT("code", code)),
 	         "cannot be watched: %.*s", STR_F(message));
 }
 

@@ -73,7 +73,7 @@ void sizes_leave(struct sim *s)
 void sizes_skip(struct sim *s, const struct link *l, struct version *v, bool gone, bool named,
                 struct cluster_event *ret)
 {
-	const struct meta *m = child_meta(&v->object);
+	const struct meta *m = &object_child(&v->object)->meta;
 
 	ret->type = EVENT_SKIPPED;
 	ret->skipped = (struct skipped){ .gone = gone, .large = true };
@@ -86,7 +86,7 @@ void sizes_skip(struct sim *s, const struct link *l, struct version *v, bool gon
 	}
 	ret->skipped.meta =
 		(struct meta){ .ns = m->ns, .name = m->name, .uid = m->uid, .rv = m->rv, .owner_uid = m->owner_uid };
-	ret->skipped.job_uid = child_job_uid(&v->object);
+	ret->skipped.job_uid = object_child(&v->object)->job_uid;
 	if (v->pod && !gone && v->pod->told[l->slot] != l) {
 		v->pod->told[l->slot] = l;
 		v->pod->told_at[l->slot] = s->now;

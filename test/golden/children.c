@@ -4,7 +4,7 @@
 enum { CHILD_MAX = 4 << 20 };
 
 /* Who a child belongs to. */
-struct child {
+struct golden_child {
 	const struct job *job;
 	const struct role *role;
 	int32_t index;
@@ -28,7 +28,7 @@ static void expect_text(struct golden *g, struct str path, const char *what, str
 		differ(g, path, "%s\n    expected %.*s\n    got      %.*s", what, STR_F(want), STR_F(got));
 }
 
-static void expect_owner(struct golden *g, struct str path, const struct child *c, yyjson_val *meta)
+static void expect_owner(struct golden *g, struct str path, const struct golden_child *c, yyjson_val *meta)
 {
 	yyjson_val *owners = json_get(meta, "ownerReferences"), *o = yyjson_arr_get(owners, 0);
 
@@ -49,7 +49,8 @@ static void expect_own_label(struct golden *g, struct str path, yyjson_val *labe
 }
 
 /* Ours are the same for every kind; the kind's own are all written in the case. */
-static void expect_labels(struct golden *g, struct str path, const struct child *c, yyjson_val *want, yyjson_val *got)
+static void expect_labels(struct golden *g, struct str path, const struct golden_child *c, yyjson_val *want,
+                          yyjson_val *got)
 {
 	struct str group = STR_NONE, rest = json_str(json_get(c->object, "apiVersion"));
 	yyjson_obj_iter it = yyjson_obj_iter_with(want);
@@ -77,7 +78,8 @@ static void expect_labels(struct golden *g, struct str path, const struct child 
 			       STR_F(json_str(yyjson_obj_iter_get_val(k))));
 }
 
-static void expect_meta(struct golden *g, struct str path, const struct child *c, yyjson_val *want, yyjson_val *got)
+static void expect_meta(struct golden *g, struct str path, const struct golden_child *c, yyjson_val *want,
+                        yyjson_val *got)
 {
 	yyjson_val *meta = json_get(got, "metadata");
 
@@ -196,7 +198,8 @@ static void expect_containers_kept(struct golden *g, struct str path, yyjson_val
 	}
 }
 
-static void expect_spec(struct golden *g, struct str path, const struct child *c, yyjson_val *want, yyjson_val *spec)
+static void expect_spec(struct golden *g, struct str path, const struct golden_child *c, yyjson_val *want,
+                        yyjson_val *spec)
 {
 	yyjson_val *template = json_get(c->role->template, "spec");
 
@@ -211,7 +214,8 @@ static void expect_spec(struct golden *g, struct str path, const struct child *c
 		compare(g, key_path(g, path, STR("spec")), json_get(want, "spec"), spec, COMPARE_SUBSET);
 }
 
-static void expect_pod(struct golden *g, struct str path, struct kind_job *kj, const struct child *c, yyjson_val *want)
+static void expect_pod(struct golden *g, struct str path, struct kind_job *kj, const struct golden_child *c,
+                       yyjson_val *want)
 {
 	static const char *const known[] = { "name", "replica", "labels", "annotations", "env", "spec", NULL };
 	struct buf text = BUF_INIT(CHILD_MAX);
@@ -237,7 +241,7 @@ static void expect_pod(struct golden *g, struct str path, struct kind_job *kj, c
 /* --- services --- */
 
 /* Headless, but for a service of a type of its own. */
-static void expect_service_spec(struct golden *g, struct str path, const struct child *c, yyjson_val *want,
+static void expect_service_spec(struct golden *g, struct str path, const struct golden_child *c, yyjson_val *want,
                                 yyjson_val *spec)
 {
 	yyjson_val *selector = json_get(spec, "selector");
@@ -256,7 +260,7 @@ static void expect_service_spec(struct golden *g, struct str path, const struct 
 	compare(g, key_path(g, path, STR("ports")), json_get(want, "ports"), json_get(spec, "ports"), COMPARE_EXACT);
 }
 
-static void expect_service(struct golden *g, struct str path, struct kind_job *kj, const struct child *c,
+static void expect_service(struct golden *g, struct str path, struct kind_job *kj, const struct golden_child *c,
                            yyjson_val *want)
 {
 	static const char *const known[] = { "name", "replica", "labels", "ports", "type", NULL };
@@ -277,7 +281,7 @@ static void expect_service(struct golden *g, struct str path, struct kind_job *k
 
 /* --- both --- */
 
-typedef void expect_child(struct golden *, struct str, struct kind_job *, const struct child *, yyjson_val *);
+typedef void expect_child(struct golden *, struct str, struct kind_job *, const struct golden_child *, yyjson_val *);
 
 static void expect_list(struct golden *g, struct str path, struct kind_job *kj, yyjson_val *object, yyjson_val *list,
                         bool services, expect_child *expect)
@@ -287,7 +291,7 @@ static void expect_list(struct golden *g, struct str path, struct kind_job *kj, 
 
 	for (size_t r = 0; r < job->n_roles; r++) {
 		for (int32_t i = 0; i < job->roles[r].count; i++) {
-			struct child c = { job, &job->roles[r], i, object };
+			struct golden_child c = { job, &job->roles[r], i, object };
 			yyjson_val *want = yyjson_arr_get(list, n);
 
 			if (services && !job->roles[r].service)

@@ -59,7 +59,7 @@ static bool add_feed(struct store_cluster *c, enum resource resource, struct str
                      struct err *e)
 {
 	struct store_feed *f = xcalloc(1, sizeof(*f));
-	bool ours = resource == RES_POD || resource == RES_SERVICE;
+	bool ours = resource_is_child(resource);
 
 	*f = (struct store_feed){ .cluster = c, .resource = resource, .type = type };
 	f->kind = (struct str){ xstrndup(str_text(kind), kind.n), kind.n };
@@ -82,27 +82,10 @@ static bool add_feed(struct store_cluster *c, enum resource resource, struct str
 
 /* Requests */
 
-static struct str plural_of(enum resource r)
-{
-	switch (r) {
-	case RES_POD:
-		return STR("pods");
-	case RES_SERVICE:
-		return STR("services");
-	case RES_NODE:
-		return STR("nodes");
-	case RES_GROUP: /* jobs are admitted whole here */
-	case RES_JOB:
-	case RES_COUNT:
-		break;
-	}
-	BUG("no builtin resource");
-}
-
 static const struct store_type *type_of(const struct store_cluster *c, enum resource r, struct str kind)
 {
 	if (r != RES_JOB)
-		return store_type(c->config.store, STR_NONE, STR("v1"), plural_of(r));
+		return store_type(c->config.store, STR_NONE, STR("v1"), str_c(resource_plural(r)));
 	for (const struct store_feed *f = c->feeds; f; f = f->next)
 		if (f->resource == RES_JOB && str_eq(f->kind, kind))
 			return f->type;
