@@ -1,5 +1,7 @@
 #include "local/store/db.h"
 
+#include "base/buf.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -7,14 +9,17 @@
 #include <unistd.h>
 
 /* SQLite's own mark of whose file it is, and of which shape. */
-enum { APPLICATION = 0x646c6a62, SHAPE = 1 };
+enum { APPLICATION = 0x646c6a62, SHAPE = 2, UNSUMMED = 1, SUM_AT = 9 };
+
+/* Beside SQLite's own codes. */
+enum { ROW_DAMAGED = 1 << 20 | SQLITE_CORRUPT };
 
 static const char shape[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
 	"INSERT INTO meta VALUES ('version', 0);"
 	"CREATE TABLE objects (id INTEGER PRIMARY KEY, resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
 	" uid TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, written INTEGER NOT NULL, deleting INTEGER NOT NULL,"
-	" text TEXT NOT NULL);"
+	" text TEXT NOT NULL, sum INTEGER NOT NULL DEFAULT 0);"
 	"CREATE UNIQUE INDEX objects_by_name ON objects (resource, ns, name);"
 	"CREATE INDEX objects_by_namespace ON objects (ns, deleting) WHERE ns != '';"
 	"CREATE INDEX objects_by_age ON objects (resource, written);"
@@ -22,12 +27,14 @@ static const char shape[] =
 	" PRIMARY KEY (owner, child)) WITHOUT ROWID;"
 	"CREATE INDEX owners_by_child ON owners (child);"
 	"PRAGMA application_id = 1684826722;" /* APPLICATION */
-	"PRAGMA user_version = 1;";           /* SHAPE */
+	"PRAGMA user_version = 2;";           /* SHAPE */
 
 enum statement {
 	S_BEGIN,
 	S_COMMIT,
 	S_ROLLBACK,
+	S_ALL,
+	S_SUM,
 	S_GET,
 	S_GET_ID,
 	S_INSERT,
@@ -52,17 +59,19 @@ enum statement {
 	S_STATEMENTS
 };
 
-#define COLUMNS "id, resource, ns, name, uid, version, written, deleting, text"
+#define COLUMNS "id, resource, ns, name, uid, version, written, deleting, text, sum"
 
 static const char *const texts[S_STATEMENTS] = {
 	[S_BEGIN] = "BEGIN IMMEDIATE",
 	[S_COMMIT] = "COMMIT",
 	[S_ROLLBACK] = "ROLLBACK",
+	[S_ALL] = "SELECT " COLUMNS " FROM objects",
+	[S_SUM] = "UPDATE objects SET sum = ?2 WHERE id = ?1",
 	[S_GET] = "SELECT " COLUMNS " FROM objects WHERE resource = ?1 AND ns = ?2 AND name = ?3",
 	[S_GET_ID] = "SELECT " COLUMNS " FROM objects WHERE id = ?1",
-	[S_INSERT] = "INSERT INTO objects (resource, ns, name, uid, version, written, deleting, text)"
-		     " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-	[S_UPDATE] = "UPDATE objects SET version = ?6, written = ?7, deleting = ?8, text = ?9 WHERE id = ?1",
+	[S_INSERT] = "INSERT INTO objects (resource, ns, name, uid, version, written, deleting, text, sum)"
+		     " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+	[S_UPDATE] = "UPDATE objects SET version = ?6, written = ?7, deleting = ?8, text = ?9, sum = ?10 WHERE id = ?1",
 	[S_REMOVE] = "DELETE FROM objects WHERE id = ?1",
 	[S_DISOWN] = "DELETE FROM owners WHERE child = ?1",
 	[S_OWN] = "INSERT OR IGNORE INTO owners (owner, child, ns) VALUES (?1, ?2, ?3)",
@@ -117,7 +126,9 @@ static bool say_failure(struct db *d, struct err *e)
 {
 	int code = d->failed & 0xff;
 
-	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+	if (d->failed == ROW_DAMAGED)
+		say_damaged(d, d->why, e);
+	else if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
 		say_damaged(d,
 		            code == SQLITE_NOTADB ? "is no database of the local cluster" : "the database is damaged",
 		            e);
@@ -169,7 +180,7 @@ static bool sound(struct db *d)
 }
 
 /* A new file gets its tables; one of ours is looked through; any other is refused. */
-static bool take_file(struct db *d, struct err *e)
+static bool take_file(struct db *d, bool *unsummed, struct err *e)
 {
 	int64_t application = pragma(d, "PRAGMA application_id"), version = pragma(d, "PRAGMA user_version");
 	int64_t tables = pragma(d, "SELECT count(*) FROM sqlite_schema");
@@ -183,10 +194,14 @@ static bool take_file(struct db *d, struct err *e)
 	}
 	if (application != APPLICATION)
 		return say_damaged(d, "is no database of the local cluster", e);
-	if (version != SHAPE)
+	if (version != SHAPE && version != UNSUMMED)
 		return say_damaged(d, "was written by another version of dljob", e);
 	if (!sound(d))
 		return d->failed ? say_failure(d, e) : say_damaged(d, "the database is damaged", e);
+	if (version == UNSUMMED &&
+	    !exec(d, "BEGIN IMMEDIATE; ALTER TABLE objects ADD COLUMN sum INTEGER NOT NULL DEFAULT 0"))
+		return say_failure(d, e);
+	*unsummed = version == UNSUMMED;
 	return true;
 }
 
@@ -242,47 +257,6 @@ static bool private_file(struct db *d, struct err *e)
 	return well;
 }
 
-struct db *db_open(const char *path, struct err *e)
-{
-	struct db *d = xcalloc(1, sizeof(*d));
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-	int code;
-
-	d->path = path ? xstrndup(path, strlen(path)) : NULL;
-	if (path && !private_file(d, e))
-		goto failed;
-	code = sqlite3_open_v2(path ? path : ":memory:", &d->sql, flags, NULL);
-	if (code != SQLITE_OK) {
-		fail(d, code);
-		say_failure(d, e);
-		goto failed;
-	}
-	/* What was committed survives the end of the process; only a power failure can take the last moments. */
-	if (!exec(d, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-	             "PRAGMA journal_size_limit = 4194304; PRAGMA temp_store = MEMORY;")) {
-		say_failure(d, e);
-		goto failed;
-	}
-	if (!take_file(d, e) || !prepare_statements(d, e))
-		goto failed;
-	return d;
-failed:
-	db_close(d);
-	return NULL;
-}
-
-void db_close(struct db *d)
-{
-	if (!d)
-		return;
-	for (size_t i = 0; i < S_STATEMENTS; i++)
-		sqlite3_finalize(d->statements[i]);
-	sqlite3_close(d->sql);
-	forget_failure(d);
-	free(d->path);
-	free(d);
-}
-
 /* Statements. What is bound must live until done(). */
 
 static void bind_str(struct db *d, enum statement s, int at, struct str v)
@@ -312,6 +286,127 @@ static void done(struct db *d, enum statement s)
 {
 	sqlite3_reset(d->statements[s]);
 	sqlite3_clear_bindings(d->statements[s]);
+}
+
+static struct str column(sqlite3_stmt *s, int at)
+{
+	const char *p = (const char *)sqlite3_column_text(s, at);
+
+	return (struct str){ p, (size_t)sqlite3_column_bytes(s, at) };
+}
+
+/* The strings are SQLite's, until the next step. */
+static struct db_row row_of(sqlite3_stmt *s)
+{
+	return (struct db_row){ .id = sqlite3_column_int64(s, 0),
+		                .resource = column(s, 1),
+		                .ns = column(s, 2),
+		                .name = column(s, 3),
+		                .uid = column(s, 4),
+		                .rv = (uint64_t)sqlite3_column_int64(s, 5),
+		                .written = sqlite3_column_int64(s, 6),
+		                .deleting = sqlite3_column_int(s, 7) != 0,
+		                .text = column(s, 8) };
+}
+
+/* FNV-1a, over what an object is and where it stands; the lengths keep its parts apart. */
+static int64_t row_sum(const struct db_row *r)
+{
+	const struct str parts[] = { r->resource, r->ns, r->name, r->uid, r->text };
+	const uint64_t numbers[] = { r->rv, (uint64_t)r->written, r->deleting };
+	uint64_t sum = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		sum = (sum ^ numbers[i]) * 0x100000001b3;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		for (size_t k = 0; k < parts[i].n; k++)
+			sum = (sum ^ (unsigned char)parts[i].p[k]) * 0x100000001b3;
+		sum = (sum ^ parts[i].n) * 0x100000001b3;
+	}
+	return (int64_t)sum;
+}
+
+/* The row that S shows. False: it is not as it was written, which is a failure that names it. */
+static bool read_row(struct db *d, enum statement s, struct db_row *ret)
+{
+	struct buf b = BUF_INIT(4096);
+
+	*ret = row_of(d->statements[s]);
+	if (sqlite3_column_int64(d->statements[s], SUM_AT) == row_sum(ret))
+		return true;
+	buf_printf(&b, "the object %.*s %.*s%s%.*s is damaged", STR_F(ret->resource), STR_F(ret->ns),
+	           ret->ns.n ? "/" : "", STR_F(ret->name));
+	if (!d->failed) {
+		d->failed = ROW_DAMAGED;
+		d->why = xstrndup(b.p, b.n);
+	}
+	buf_release(&b);
+	return false;
+}
+
+/* All of them, once: better now than when somebody asks. A file from before there were sums gets them. */
+static bool check_rows(struct db *d, bool unsummed, struct err *e)
+{
+	struct db_row row;
+
+	while (step_statement(d, S_ALL)) {
+		if (!unsummed) {
+			if (!read_row(d, S_ALL, &row))
+				break;
+			continue;
+		}
+		row = row_of(d->statements[S_ALL]);
+		bind_int(d, S_SUM, 1, row.id);
+		bind_int(d, S_SUM, 2, row_sum(&row));
+		step_statement(d, S_SUM);
+		done(d, S_SUM);
+	}
+	done(d, S_ALL);
+	if (unsummed)
+		exec(d, "PRAGMA user_version = 2; COMMIT");
+	return !d->failed || say_failure(d, e);
+}
+
+struct db *db_open(const char *path, struct err *e)
+{
+	struct db *d = xcalloc(1, sizeof(*d));
+	bool unsummed = false;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int code;
+
+	d->path = path ? xstrndup(path, strlen(path)) : NULL;
+	if (path && !private_file(d, e))
+		goto failed;
+	code = sqlite3_open_v2(path ? path : ":memory:", &d->sql, flags, NULL);
+	if (code != SQLITE_OK) {
+		fail(d, code);
+		say_failure(d, e);
+		goto failed;
+	}
+	/* What was committed survives the end of the process; only a power failure can take the last moments. */
+	if (!exec(d, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+	             "PRAGMA journal_size_limit = 4194304; PRAGMA temp_store = MEMORY;")) {
+		say_failure(d, e);
+		goto failed;
+	}
+	if (!take_file(d, &unsummed, e) || !prepare_statements(d, e) || !check_rows(d, unsummed, e))
+		goto failed;
+	return d;
+failed:
+	db_close(d);
+	return NULL;
+}
+
+void db_close(struct db *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < S_STATEMENTS; i++)
+		sqlite3_finalize(d->statements[i]);
+	sqlite3_close(d->sql);
+	forget_failure(d);
+	free(d->path);
+	free(d);
 }
 
 static int64_t query_number(struct db *d, enum statement s)
@@ -354,33 +449,11 @@ bool db_failed(const struct db *d)
 	return d->failed != SQLITE_OK;
 }
 
-static struct str column(sqlite3_stmt *s, int at)
-{
-	const char *p = (const char *)sqlite3_column_text(s, at);
-
-	return (struct str){ p, (size_t)sqlite3_column_bytes(s, at) };
-}
-
-/* The strings are SQLite's, until the next step. */
-static struct db_row row_of(sqlite3_stmt *s)
-{
-	return (struct db_row){ .id = sqlite3_column_int64(s, 0),
-		                .resource = column(s, 1),
-		                .ns = column(s, 2),
-		                .name = column(s, 3),
-		                .uid = column(s, 4),
-		                .rv = (uint64_t)sqlite3_column_int64(s, 5),
-		                .written = sqlite3_column_int64(s, 6),
-		                .deleting = sqlite3_column_int(s, 7) != 0,
-		                .text = column(s, 8) };
-}
-
 static bool one_row(struct db *d, enum statement s, struct db_row *ret, struct arena *a)
 {
-	bool found = step_statement(d, s);
+	bool found = step_statement(d, s) && read_row(d, s, ret);
 
 	if (found) {
-		*ret = row_of(d->statements[s]);
 		ret->resource = arena_str(a, ret->resource);
 		ret->ns = arena_str(a, ret->ns);
 		ret->name = arena_str(a, ret->name);
@@ -430,6 +503,7 @@ int64_t db_put(struct db *d, const struct db_row *r, const struct str *owners, s
 	bind_int(d, s, 7, r->written);
 	bind_int(d, s, 8, r->deleting);
 	bind_str(d, s, 9, r->text);
+	bind_int(d, s, 10, row_sum(r));
 	step_statement(d, s);
 	done(d, s);
 	id = r->id ? r->id : sqlite3_last_insert_rowid(d->sql);
@@ -473,9 +547,9 @@ void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, 
 	bool more = true;
 
 	while (more && step_statement(d, s)) {
-		struct db_row row = row_of(d->statements[s]);
+		struct db_row row;
 
-		more = each(cookie, &row);
+		more = read_row(d, s, &row) && each(cookie, &row);
 	}
 	done(d, s);
 }

@@ -415,6 +415,69 @@ static void a_full_disk_changes_nothing(void **state)
 
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void change_file(struct folder *d, const char *text)
+{
+	sqlite3 *sql;
+
+	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
+	if (sqlite3_exec(sql, text, NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", text, sqlite3_errmsg(sql));
+	sqlite3_close(sql);
+}
+
+/* Not by SQLite, to whom any text is well. */
+static void a_damaged_row_is_named(void **state)
+{
+	static const char *const harm[] = {
+		"UPDATE objects SET text = substr(text, 1, 40) WHERE name = 'it'",
+		"UPDATE objects SET text = replace(text, 'one', 'two') WHERE name = 'it'",
+		"UPDATE objects SET uid = 'u' WHERE name = 'it'",
+		"UPDATE objects SET deleting = 1 WHERE name = 'it'",
+		"UPDATE objects SET version = 1 WHERE name = 'it'",
+	};
+	struct folder *d = *state;
+	struct fixture *f = &d->f;
+
+	for (size_t i = 0; i < ARRAY_LEN(harm); i++) {
+		struct err e = ERR_INIT;
+
+		begin(d);
+		create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}");
+		assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"it\"},\"data\":{\"k\":\"one\"}}"),
+		                 201);
+		end_store(d);
+		change_file(d, harm[i]);
+		assert_null(open_at(d, d->path, &e));
+		assert_int_equal(e.code, ERR_INVALID);
+		assert_non_null(strstr(err_msg(&e), "the object configmaps ml/it is damaged"));
+		assert_non_null(strstr(err_msg(&e), "dljob local reset"));
+		err_release(&e);
+		unlink_all(d);
+	}
+}
+
+/* As it was before rows had sums. */
+static void an_older_file_gets_sums(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin(d);
+	struct err e = ERR_INIT;
+
+	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"it\"}}"), 201);
+	end_store(d);
+	change_file(d, "ALTER TABLE objects DROP COLUMN sum; PRAGMA user_version = 1");
+	begin(d);
+	assert_int_equal(get(f, "namespaces", "it"), 200);
+	end_store(d);
+	begin(d);
+	assert_int_equal(get(f, "namespaces", "it"), 200);
+	end_store(d);
+	change_file(d, "UPDATE objects SET text = '{}' WHERE name = 'it'");
+	assert_null(open_at(d, d->path, &e));
+	assert_non_null(strstr(err_msg(&e), "the object namespaces it is damaged"));
+	err_release(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +485,8 @@ int main(void)
 		FILE_TEST(the_history_ends_with_the_process),
 		FILE_TEST(another_file_is_refused),
 		FILE_TEST(a_damaged_file_is_refused),
+		FILE_TEST(a_damaged_row_is_named),
+		FILE_TEST(an_older_file_gets_sums),
 		FILE_TEST(a_file_has_one_owner),
 		FILE_TEST(what_cannot_be_opened_is_said),
 		FILE_TEST(killed_at_any_write_it_loses_nothing),
