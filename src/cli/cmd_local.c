@@ -28,6 +28,7 @@ enum exit_code cmd_local(struct cli *cli, int argc, char **argv)
 		{ 0, "rootfs", "IMAGE=DIR", "up: containers of IMAGE run in the tree DIR", .list = &o.rootfs },
 		{ 0, "port", "PORT", "up: of the API on 127.0.0.1; usually the one of last time", .number = &o.port },
 		{ 0, "host-network", NULL, "up: pods share the machine's network", .flag = &o.host_network },
+		{ 0, "without-gpus", NULL, "up: pods that ask for GPUs run without any", .flag = &o.without_gpus },
 		{ 0, "foreground", NULL, "up: stay, and log to standard error", .flag = &o.foreground },
 		{ 0, "now", NULL, "down, reset: pods have no time to end", .flag = &o.now },
 		{ 0, "timeout", "TIME", "down, reset: wait no longer (90s)", .text = &o.timeout },

@@ -3,7 +3,7 @@
 #include "client/objects.h"
 #include "run/run.h"
 
-enum { OWN_OPTS = 11, ALL_OPTS = OWN_OPTS + WRITE_OPTS + SIZE_OPTS };
+enum { OWN_OPTS = 12, ALL_OPTS = OWN_OPTS + WRITE_OPTS + SIZE_OPTS };
 
 /* -o: what would run, as a file for a cluster. */
 static enum exit_code print_job(struct cli *cli, const struct run_options *o, const char *output)
@@ -101,6 +101,7 @@ enum exit_code cmd_run(struct cli *cli, int argc, char **argv)
 		{ 0, "keep", NULL, "keep the pods' folders and logs, and say where", .flag = &o.keep },
 		{ 0, "host-network", NULL, "no networks of their own: all replicas share the machine's",
 		  .flag = &o.host_network },
+		{ 0, "without-gpus", NULL, "replicas that ask for GPUs run without any", .flag = &o.without_gpus },
 		{ 0, "color", "WHEN", "auto, always or never", .text = &o.color },
 		{ 'q', "quiet", NULL, "only the replicas' output, and what went wrong", .flag = &o.quiet },
 	};

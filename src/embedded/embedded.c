@@ -144,6 +144,7 @@ static bool open_runner(struct embedded *em, const struct embedded_config *c, st
 		.tied = !c->keep,
 		.keep_folders = c->keep_folders,
 		.machine = c->machine->amount,
+		.without_gpus = c->without_gpus,
 		.gpus = c->machine->gpus,
 		.rootfs = c->rootfs,
 		.n_rootfs = c->n_rootfs,

@@ -17,6 +17,7 @@ struct embedded_config {
 	bool keep_folders;     /* of pods, after they are gone */
 	enum net_kind network; /* at best */
 	const struct machine *machine; /* what pods may use */
+	bool without_gpus;             /* as runner_config has it */
 	const struct runner_tree *rootfs, *volumes;
 	size_t n_rootfs, n_volumes;
 	const char *const *env;

@@ -1,5 +1,6 @@
 /* dljob run: can it run here at all? Asked before anything is started, of the first pod of each role. */
 #include "local/pod/pod.h"
+#include "local/runner/runner.h"
 #include "local/runner/trees.h"
 #include "run/internal.h"
 
@@ -117,6 +118,32 @@ static bool check_role(struct run *r, struct kind_job *kj, size_t role, struct l
 	return well;
 }
 
+/* So that nobody takes what he sees for training on GPUs: --quiet leaves it in. */
+static void say_without_gpus(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		long long n = runner_gpus_of(job->roles[i].template);
+
+		if (n && job->roles[i].count)
+			fprintf(stderr, "dljob: WITHOUT GPUs: %.*s asks for %lld each and gets none (--without-gpus)\n",
+			        STR_F(job->roles[i].name), n);
+	}
+}
+
+static bool check_size(struct run *r, const struct job *job)
+{
+	struct str why;
+	bool without = r->options->without_gpus;
+
+	if (without)
+		say_without_gpus(job);
+	if (!runner_never_fits(&r->machine.amount, job, without, &r->cli->arena, &why))
+		return true;
+	r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s: %.*s%s", r->input.file, STR_F(why),
+	                          !without && memmem(why.p, why.n, "GPU", 3) ? "; --without-gpus runs it without" : "");
+	return false;
+}
+
 bool run_check(struct run *r)
 {
 	struct looking g = { .run = r,
@@ -130,7 +157,7 @@ bool run_check(struct run *r)
 	ASSERT(kj);
 	for (size_t i = 0; well && i < kind_job(kj)->n_roles; i++)
 		well = check_role(r, kj, i, &g);
-	well = well && check_volumes(r, &g);
+	well = well && check_volumes(r, &g) && check_size(r, kind_job(kj));
 	for (size_t i = 0; i < g.docs.n; i++)
 		yyjson_doc_free(g.docs.v[i]);
 	kind_job_free(kj);

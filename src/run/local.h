@@ -6,7 +6,7 @@
 
 struct local_options {
 	struct opt_list volumes, rootfs;
-	bool foreground, host_network, now, yes;
+	bool foreground, host_network, without_gpus, now, yes;
 	int32_t port; /* 0: any */
 	const char *timeout;
 };

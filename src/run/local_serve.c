@@ -105,13 +105,16 @@ static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, stru
 		                     .folder = s->local->folder,
 		                     .keep = true,
 		                     .network = o->host_network ? NET_HOST : NET_ROOT,
-		                     .machine = &machine };
+		                     .machine = &machine,
+		                     .without_gpus = o->without_gpus };
 
 	machine_find(&machine, "", getenv("PATH"));
 	given_use(&s->local->given, &c);
 	s->em = embedded_open(&c, e);
 	if (!s->em || down)
 		return s->em != NULL;
+	if (o->without_gpus)
+		log_warn(NO_FIELDS, "--without-gpus: pods that ask for GPUs run WITHOUT any");
 	if (*embedded_world(s->em)->note)
 		log_warn(NO_FIELDS, "%s", embedded_world(s->em)->note);
 	s->api = api_open(&(struct api_config){ .loop = s->loop,

@@ -89,6 +89,7 @@ static bool start_cluster(struct run *r, struct err *e)
 		                     .keep_folders = r->options->keep,
 		                     .network = r->options->host_network ? NET_HOST : NET_ROOT,
 		                     .machine = &r->machine,
+		                     .without_gpus = r->options->without_gpus,
 		                     .backoff = SECONDS(1),
 		                     .changed = on_changed,
 		                     .cookie = r };

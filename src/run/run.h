@@ -9,7 +9,7 @@
 struct run_options {
 	struct edits edits;
 	struct opt_list kills, volumes, rootfs;
-	bool keep, quiet, host_network;
+	bool keep, quiet, host_network, without_gpus;
 	const char *timeout, *color;
 	struct write_options command; /* that runs; instead of files */
 };

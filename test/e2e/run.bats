@@ -323,16 +323,33 @@ YAML
   has "${err##*$'\n'}" "/no/such/folder"
 }
 
-@test "what never fits fails at once, with what is missing" {
-  job true >job.yaml
+@test "what can never fit is refused before the start, with what is missing: exit 2" {
+  job 'touch started' >job.yaml
   sed -i 's/image: none/&\n            resources: {limits: {nvidia.com\/gpu: 64}}/' job.yaml
   split dljob run --timeout 60s job.yaml
-  is "$status" 1
-  has "${err##*$'\n'}" "GPU"
+  is "$status" 2
+  has "${err##*$'\n'}" "wants 64 GPUs"
+  has "${err##*$'\n'}" "--without-gpus runs it without"
   sed -i 's/nvidia.com\/gpu: 64/cpu: 100000/' job.yaml
   split dljob run --timeout 60s job.yaml
-  is "$status" 1
+  is "$status" 2
   has "${err##*$'\n'}" "100000 cores"
+  [ ! -e started ]
+}
+
+@test "--without-gpus: what asks for GPUs runs without any, said loudly" {
+  job 'echo "sees [$CUDA_VISIBLE_DEVICES]"' >job.yaml
+  sed -i 's/image: none/&\n            env: [{name: CUDA_VISIBLE_DEVICES, value: "0"}]/' job.yaml
+  sed -i 's/image: none/&\n            resources: {limits: {nvidia.com\/gpu: 64}}/' job.yaml
+  split dljob run --quiet --without-gpus --timeout 60s job.yaml
+  is "$status" 0
+  has "$out" "sees []"
+  has "$err" "WITHOUT GPUs: trainer asks for 64 each and gets none"
+  # Nothing is said where nothing is missed.
+  job true >job.yaml
+  split dljob run --quiet --without-gpus job.yaml
+  is "$status" 0
+  is "$(grep -c GPU <<<"$err")" 0
 }
 
 @test "much output: every line arrives, in order" {

@@ -128,6 +128,8 @@ static void take_new(struct runner *r, struct runner_pod *p)
 	if (p->stage == RUN_FOREIGN)
 		return;
 	p->wants = requests_of_pod(json_get(object, "spec"));
+	p->gpus_missed = r->c.without_gpus ? p->wants.gpus : 0;
+	p->wants.gpus -= p->gpus_missed;
 	if (p->stage == RUN_BOUND)
 		read_gpus(p, object);
 	p->unit = units_of(r, object);

@@ -1,6 +1,8 @@
 #include "local/runner/requests.h"
 
+#include "base/json.h"
 #include "job/pod_needs.h"
+#include "local/runner/runner.h"
 
 static int64_t sum(int64_t a, int64_t b)
 {
@@ -73,4 +75,31 @@ struct amount requests_of_container(yyjson_val *container)
 struct amount requests_of_pod(yyjson_val *spec)
 {
 	return asked(needs_of_pod, spec);
+}
+
+struct amount requests_of_job(const struct job *job, bool without_gpus)
+{
+	struct amount all = { 0 };
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		amount_add(&all, amount_times(requests_of_pod(json_get(job->roles[i].template, "spec")),
+		                              job->roles[i].count));
+	if (without_gpus)
+		all.gpus = 0;
+	return all;
+}
+
+bool runner_never_fits(const struct amount *machine, const struct job *job, bool without_gpus, struct arena *a,
+                       struct str *why)
+{
+	struct fit_job f = { .name = STR("job"), .wants = requests_of_job(job, without_gpus) };
+
+	fit_jobs(machine, &f, 1, a);
+	*why = f.reason;
+	return f.verdict == FIT_NEVER;
+}
+
+int64_t runner_gpus_of(yyjson_val *template)
+{
+	return requests_of_pod(json_get(template, "spec")).gpus;
 }

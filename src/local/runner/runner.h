@@ -42,6 +42,7 @@ struct runner_config {
 	bool tied;                        /* pods die with this process (`dljob run`) */
 	bool keep_folders;                /* of pods that are gone, too */
 	struct amount machine;            /* what there is: machine_find() */
+	bool without_gpus;                /* pods that ask for GPUs run without, and are told */
 	const int *gpus;                  /* their numbers, for CUDA_VISIBLE_DEVICES; machine.gpus of them */
 	const struct runner_tree *rootfs; /* image → tree */
 	size_t n_rootfs;
@@ -62,6 +63,11 @@ struct runner *runner_new(const struct runner_config *c, struct err *e);
 /* Does what can be done now, for some 50 ms at most. Returns when to call it again though nothing happens, by the
    config's clock (it may be now: there is more to do); NEVER: not at all. */
 msec runner_step(struct runner *r);
+/* Is JOB too large for MACHINE, whatever else runs? *WHY, in A, says of what it wants more. */
+bool runner_never_fits(const struct amount *machine, const struct job *job, bool without_gpus, struct arena *a,
+                       struct str *why);
+/* How many GPUs a pod of that template asks for. */
+int64_t runner_gpus_of(yyjson_val *template);
 /* How many pods have processes. */
 size_t runner_living(const struct runner *r);
 /* All pods are stopped, with at most GRACE milliseconds each (-1: their own; 0: at once), and none is started any more.

@@ -97,12 +97,29 @@ static void show_gpus(struct runner *r, struct pod_container *c, const struct gp
 	env_set(&r->round, c, "NVIDIA_VISIBLE_DEVICES", seen.n ? numbers : STR("void"));
 }
 
+/* Whatever the container says of them itself. */
+static void hide_gpus(struct runner *r, struct runner_pod *p, struct pod_spec *spec)
+{
+	for (size_t i = 0; i < spec->containers.n; i++) {
+		env_set(&r->round, &spec->containers.v[i], "CUDA_VISIBLE_DEVICES", STR(""));
+		env_set(&r->round, &spec->containers.v[i], "NVIDIA_VISIBLE_DEVICES", STR("void"));
+	}
+	if (p->gpus_missed)
+		*vec_push(&r->round, &spec->notes) =
+			arena_printf(&r->round, "asks for %lld GPUs and runs WITHOUT any: --without-gpus",
+		                     (long long)p->gpus_missed);
+}
+
 static void give_gpus(struct runner *r, struct runner_pod *p, struct pod_spec *spec)
 {
 	yyjson_val *all = json_get(pod_object(p), "spec");
 	yyjson_val *lists[] = { json_get(all, "containers"), json_get(all, "initContainers") };
 	size_t at = 0, first = yyjson_arr_size(lists[1]);
 
+	if (r->c.without_gpus) {
+		hide_gpus(r, p, spec);
+		return;
+	}
 	if (r->c.machine.gpus <= 0)
 		return;
 	for (size_t i = 0; i < spec->containers.n; i++) {

@@ -32,8 +32,9 @@ struct runner_pod {
 	struct runner_unit *unit; /* NULL: gone, ended or foreign from the start */
 	struct amount wants;
 	struct gpu_set gpus;
-	msec scheduled; /* bound by us, at */
-	uint64_t waits; /* hash of what it was said to wait for; 0: nothing */
+	int64_t gpus_missed; /* that it asked for and runs without */
+	msec scheduled;      /* bound by us, at */
+	uint64_t waits;      /* hash of what it was said to wait for; 0: nothing */
 	/* Its processes. */
 	pid_t pid;
 	bool adopted; /* it ran before we came */

@@ -162,13 +162,10 @@ static void read_job(struct runner *r, struct runner_unit *u)
 	if (!kj)
 		return;
 	job = kind_job(kj);
-	u->job_wants = (struct amount){ 0 };
 	u->replicas = 0;
 	for (size_t i = 0; i < job->n_roles; i++)
 		u->replicas += job->roles[i].count;
-	for (size_t i = 0; i < job->n_roles; i++)
-		amount_add(&u->job_wants, amount_times(requests_of_pod(json_get(job->roles[i].template, "spec")),
-		                                       job->roles[i].count));
+	u->job_wants = requests_of_job(job, r->c.without_gpus);
 	u->job_counts = job->problems.errors == 0;
 	kind_job_free(kj);
 }
