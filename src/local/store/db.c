@@ -132,6 +132,8 @@ static bool say_failure(struct db *d, struct err *e)
 		say_damaged(d,
 		            code == SQLITE_NOTADB ? "is no database of the local cluster" : "the database is damaged",
 		            e);
+	else if (code == SQLITE_FULL)
+		err_set(e, ERR_IO, "%s cannot be written: the disk is full", d->path ? d->path : "memory");
 	else if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
 		err_set(e, ERR_IO, "%s: another process uses it", d->path ? d->path : "memory");
 	else

@@ -403,7 +403,7 @@ static void a_full_disk_changes_nothing(void **state)
 	fate.writes_left = 0;
 	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 500);
 	assert_said(f, "reason", "InternalError");
-	assert_non_null(strstr(said(f, "message"), "full"));
+	assert_non_null(strstr(said(f, "message"), "cannot be written: the disk is full"));
 	assert_int_equal(delete_one(f, "configmaps", "a", NULL), 500);
 	fate.accident = NO_ACCIDENT;
 	assert_true(store_version(f->store) == rv);
