@@ -14,7 +14,7 @@ static bool clear_pods(const char *folder, struct arena *a, struct err *e)
 	const char *path = arena_printf(a, "%s/pods", folder).p;
 	DIR *dir = opendir(path);
 	struct dirent *entry;
-	bool well = true;
+	bool ok = true;
 
 	if (!dir)
 		return errno == ENOENT || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
@@ -24,23 +24,23 @@ static bool clear_pods(const char *folder, struct arena *a, struct err *e)
 		if (entry->d_name[0] == '.' ||
 		    pod_reap(arena_printf(a, "%s/%s", path, entry->d_name).p, &clock_wall, &why))
 			continue;
-		if (well)
+		if (ok)
 			err_set(e, ERR_IO, "pod %s: %s", entry->d_name, err_msg(&why));
-		well = false;
+		ok = false;
 		err_release(&why);
 	}
 	closedir(dir);
-	return well;
+	return ok;
 }
 
 bool embedded_clear(const char *folder, struct err *e)
 {
 	CLEANUP(arena_release) struct arena a = ARENA_INIT;
 	struct str id = STR_NONE;
-	bool well = clear_pods(folder, &a, e);
+	bool ok = clear_pods(folder, &a, e);
 
 	/* Without a name it never came so far as to have a network. */
-	if (file_read(&id, arena_printf(&a, "%s/id", folder).p, &a, well ? e : NULL) == FILE_READ && id.n)
-		well &= net_clean(folder, id, well ? e : NULL);
-	return well;
+	if (file_read(&id, arena_printf(&a, "%s/id", folder).p, &a, ok ? e : NULL) == FILE_READ && id.n)
+		ok &= net_clean(folder, id, ok ? e : NULL);
+	return ok;
 }

@@ -12,7 +12,7 @@ static bool define(struct embedded *em, const struct kind *k, const struct store
 	struct store_request r = { .verb = STORE_CREATE, .type = crds };
 	struct store_answer a = { 0 };
 	struct buf body = BUF_INIT(DEFINITION_MAX);
-	bool well;
+	bool ok;
 
 	if (!definition)
 		return false;
@@ -26,13 +26,13 @@ static bool define(struct embedded *em, const struct kind *k, const struct store
 		store_answer_release(&a);
 		store_call(em->store, &r, &a);
 	}
-	well = a.code / 100 == 2;
-	if (!well)
+	ok = a.code / 100 == 2;
+	if (!ok)
 		err_set(e, ERR_INVALID, "the definition of %.*s is not taken: %.*s", STR_F(k->id),
 		        STR_F(buf_str(&a.body)));
 	store_answer_release(&a);
 	buf_release(&body);
-	return well;
+	return ok;
 }
 
 bool embedded_define_kinds(struct embedded *em, struct err *e)

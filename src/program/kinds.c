@@ -58,26 +58,26 @@ static bool load_file(const struct chooser *c, const char *dir, const char *name
 {
 	struct arena a = ARENA_INIT;
 	const char *path = arena_printf(&a, "%s/%s", dir, name).p;
-	bool well = kinds_load_file(c->all, path, e) && (!wanted(c) || kinds_load_file(c->chosen, path, e));
+	bool ok = kinds_load_file(c->all, path, e) && (!wanted(c) || kinds_load_file(c->chosen, path, e));
 
 	arena_release(&a);
-	return well;
+	return ok;
 }
 
 static bool load_dir(const struct chooser *c, const char *dir, struct err *e)
 {
 	struct dirent **list;
 	int n = scandir(dir, &list, is_lua, alphasort);
-	bool well = true;
+	bool ok = true;
 
 	if (n < 0)
 		return err_set(e, ERR_IO, "--kinds-dir: %s: %s", dir, strerror(errno));
 	for (int i = 0; i < n; i++) {
-		well = well && load_file(c, dir, list[i]->d_name, e);
+		ok = ok && load_file(c, dir, list[i]->d_name, e);
 		free(list[i]);
 	}
 	free(list);
-	return well;
+	return ok;
 }
 
 static uint64_t hash_file(uint64_t hash, const char *dir, const char *name)
@@ -136,13 +136,13 @@ struct kinds *operator_kinds_load(const struct operator_flags *f, bool (*choose)
                                   void *cookie, struct err *e)
 {
 	struct chooser c = { f, choose, cookie, kinds_new(NULL), kinds_new(NULL) };
-	bool well = load_builtins(&c, e);
+	bool ok = load_builtins(&c, e);
 
-	for (size_t i = 0; well && i < f->kinds_dirs.n; i++)
-		well = load_dir(&c, f->kinds_dirs.v[i], e);
-	well = well && names_fit(&c, e);
+	for (size_t i = 0; ok && i < f->kinds_dirs.n; i++)
+		ok = load_dir(&c, f->kinds_dirs.v[i], e);
+	ok = ok && names_fit(&c, e);
 	kinds_free(c.all);
-	if (well)
+	if (ok)
 		return c.chosen;
 	kinds_free(c.chosen);
 	return NULL;

@@ -289,15 +289,15 @@ static bool run_workers(struct sim_run *r)
 		             .stop = &stopped };
 	struct sigaction act = { .sa_handler = on_interrupt };
 	struct err e = ERR_INIT;
-	bool well;
+	bool ok;
 
 	/* Whoever stops it wants to know what broke until then. */
 	sigaction(SIGINT, &act, NULL);
-	well = workers_run(&w, &e);
-	if (!well)
+	ok = workers_run(&w, &e);
+	if (!ok)
 		fprintf(stderr, "dl-sim: %s\n", err_msg(&e));
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 static int run_seeds(struct kinds *kinds, const struct options *o)

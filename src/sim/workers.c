@@ -110,7 +110,7 @@ static bool hear(const struct workers *w, struct worker *one, bool *enough, stru
 static bool hear_all(const struct workers *w, struct worker *workers, struct err *e)
 {
 	struct pollfd fds[WORKERS_MAX];
-	bool enough = false, well = true;
+	bool enough = false, ok = true;
 
 	for (;;) {
 		unsigned open = 0;
@@ -119,27 +119,27 @@ static bool hear_all(const struct workers *w, struct worker *workers, struct err
 			fds[i] = (struct pollfd){ .fd = workers[i].from, .events = POLLIN };
 			open += workers[i].from >= 0;
 		}
-		if (!open || enough || !well || (w->stop && *w->stop))
-			return well;
+		if (!open || enough || !ok || (w->stop && *w->stop))
+			return ok;
 		if (poll(fds, w->jobs, -1) < 0)
 			continue;
-		for (unsigned i = 0; i < w->jobs && !enough && well; i++)
+		for (unsigned i = 0; i < w->jobs && !enough && ok; i++)
 			if (fds[i].fd >= 0 && fds[i].revents)
-				well = hear(w, &workers[i], &enough, e);
+				ok = hear(w, &workers[i], &enough, e);
 	}
 }
 
 bool workers_run(const struct workers *w, struct err *e)
 {
 	struct worker workers[WORKERS_MAX];
-	bool well = true;
+	bool ok = true;
 
 	ASSERT(w->jobs > 0 && w->jobs <= WORKERS_MAX);
 	for (unsigned i = 0; i < w->jobs; i++)
 		workers[i] = (struct worker){ .from = -1, .next = i };
-	for (unsigned i = 0; i < w->jobs && i < w->seeds && well; i++)
-		well = start_worker(w, &workers[i], e);
-	well = well && hear_all(w, workers, e);
+	for (unsigned i = 0; i < w->jobs && i < w->seeds && ok; i++)
+		ok = start_worker(w, &workers[i], e);
+	ok = ok && hear_all(w, workers, e);
 	for (unsigned i = 0; i < w->jobs; i++) {
 		char why[512];
 
@@ -149,5 +149,5 @@ bool workers_run(const struct workers *w, struct err *e)
 		kill(workers[i].pid, SIGKILL);
 		died(workers[i].pid, why);
 	}
-	return well;
+	return ok;
 }
