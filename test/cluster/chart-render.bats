@@ -207,7 +207,7 @@ pods='map({name: "\(.kind)-\(.metadata.name)" | ascii_downcase,
   is "$(jq -r '.[] | select(.spec.ingress) | .metadata.name' policies.json)" trainer
   # … and by whom the values name.
   jq -e '.[] | select(.metadata.name == "trainer") | .spec.ingress
-    | (.[] | select(.ports == [{port: "health"}])).from == [{ipBlock: {cidr: "10.1.0.0/16"}}]
+    | (.[] | select(.ports == [{port: "health"}])).from == [{ipBlock: {cidr: "10.2.0.0/16"}}]
       and (.[] | select(.ports == [{port: "metrics"}])).from
         == [{namespaceSelector: {matchLabels: {"kubernetes.io/metadata.name": "monitoring"}}}]' policies.json
 }

@@ -102,7 +102,7 @@ PY
   is "$out" "worker-0 | <>"
   has "$err" "dljob: note: 2 GPUs of this machine are hidden: --gpus 1 gives each replica one"
   split dljob run -n 3 --gpus 2 -- true
-  is "$status" 1
+  is "$status" 2
   has "$err" "GPU"
 }
 
