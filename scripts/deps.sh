@@ -32,8 +32,8 @@ if [ -n "$missing" ]; then
   fi
   echo "deps: installing$missing" >&2
   $sudo apt-get update -qq || echo "deps: apt-get update failed; trying with the lists that are there" >&2
-  # shellcheck disable=SC2086 # a list of package names
   log=$(mktemp)
+  # shellcheck disable=SC2086 # a list of package names
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
     >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
   rm -f "$log"
@@ -44,8 +44,10 @@ if pkg-config --exists 'yyjson >= 0.10' 2>/dev/null; then
   exit 0
 fi
 dest=$PWD/build/deps
-if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ] && [ -s "$dest/lib/libyyjson0.control" ]; then
-  exit 0
+have=
+if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ]; then
+  have=yes
+  [ ! -s "$dest/lib/libyyjson0.control" ] || exit 0
 fi
 echo "deps: unpacking libyyjson-dev (Debian 13) into build/deps" >&2
 tmp=$(mktemp -d)
@@ -63,12 +65,14 @@ Dir::Cache "$tmp/cache";
 APT::Sandbox::User "root";
 Acquire::Languages "none";
 CONF
-(
+if ! (
   export APT_CONFIG="$tmp/etc/apt.conf"
-  apt-get update -qq
-  cd "$tmp/debs"
-  apt-get download -qq libyyjson0 libyyjson-dev >/dev/null
-)
+  apt-get update -qq && cd "$tmp/debs" && apt-get download -qq libyyjson0 libyyjson-dev >/dev/null
+); then
+  [ -n "$have" ] || exit 1
+  echo "deps: build/deps is older than this script; only 'make image' needs what could not be fetched" >&2
+  exit 0
+fi
 for d in "$tmp"/debs/*.deb; do
   dpkg-deb -x "$d" "$tmp/root"
 done

@@ -53,18 +53,21 @@ static struct guest *longest_idle(struct guests *g, const unsigned char *address
 
 struct guest *guests_add(struct guests *g, struct MHD_Connection *c)
 {
-	const union MHD_ConnectionInfo *fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	const union MHD_ConnectionInfo *peer = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct guest *one = g->v, *old;
 	size_t n;
+	int fd;
 
-	ASSERT(fd);
+	ASSERT(info);
+	fd = info->connect_fd;
+	/* Since 1.0 both answers stand in the same place. */
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	while (one < g->v + GUESTS_MAX && one->connection)
 		one++;
 	if (one == g->v + GUESTS_MAX)
 		return NULL;
-	*one = (struct guest){ .connection = c, .fd = fd->connect_fd, .turn = ++g->turns };
-	read_address(one->address, peer ? peer->client_addr : NULL);
+	*one = (struct guest){ .connection = c, .fd = fd, .turn = ++g->turns };
+	read_address(one->address, info ? info->client_addr : NULL);
 	old = longest_idle(g, one->address, &n);
 	if (n > GUESTS_OF_ADDRESS) {
 		tell_to_go(old);

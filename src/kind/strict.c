@@ -16,6 +16,9 @@ static const struct schema *find_field(const struct schema *s, struct str key)
 	return NULL;
 }
 
+/* No role has a longer name, which was said where names are checked; and each path below would repeat it. */
+enum { KEY_MAX = 253 };
+
 /* What is no template was checked by its schema. */
 static void check_value(const struct pod_fields_check *c, const struct schema *s, yyjson_val *val, struct str path)
 {
@@ -32,7 +35,7 @@ static void check_value(const struct pod_fields_check *c, const struct schema *s
 		yyjson_obj_foreach(val, i, max, key, v)
 		{
 			f = s->type == SCHEMA_MAP ? s->items : find_field(s, json_str(key));
-			if (f)
+			if (f && json_str(key).n <= KEY_MAX)
 				check_value(c, f, v, path_key(a, path, json_str(key)));
 		}
 	}

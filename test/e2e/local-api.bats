@@ -242,6 +242,10 @@ table() {
   is "$(code "$out") $(body "$out" | jq -r .status)" "201 Success"
   is "$(body "$(api $pod)" | jq -c '.metadata.deletionTimestamp, .status.conditions')" "null
 null"
+  # One that is refused leaves no mark.
+  is "$(code "$(send POST $pod/eviction '{"deleteOptions":{"gracePeriodSeconds":"1"}}')")" 422
+  is "$(body "$(api $pod)" | jq -c '.metadata.deletionTimestamp, .status.conditions')" "null
+null"
   api $pod -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"finalizers":["test/stays"]}}' \
     >/dev/null
   out=$(send POST $pod/eviction '{"apiVersion":"policy/v1","kind":"Eviction","deleteOptions":{}}')

@@ -433,7 +433,7 @@ full_disk() {
 
 @test "drain: pods are evicted, none starts until uncordon, and no restart is counted" {
   up
-  job long "exec sleep 1000" 2 | submit
+  POLICY=OnFailure job long "exec sleep 1000" 2 | submit
   node=/api/v1/nodes/$(api /api/v1/nodes | jq -r '.items[].metadata.name')
   cordon() {
     api "$node" -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"spec":{"unschedulable":'"$1"'}}' |
@@ -459,7 +459,7 @@ full_disk() {
   held
   cordon false
   eventually 60 each .status.phase "Running Running"
-  is "$(api "$jobs/long" | jq -c '[.status.dlOperator.roles[].limit.counted // 0]')" "[0]"
+  is "$(api "$jobs/long" | jq -c '[.status.dlOperator.roles[] | .counted // 0]')" "[0]"
 }
 
 @test "what exec and scale say to do instead works" {

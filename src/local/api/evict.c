@@ -2,8 +2,6 @@
 #include "base/json.h"
 #include "local/api/internal.h"
 
-enum { OPTIONS_MAX = 64 << 10 };
-
 /* The operator, and everybody else who reads the pod, sees a disruption. */
 static void mark(struct answering *q)
 {
@@ -29,13 +27,26 @@ static void mark(struct answering *q)
 	buf_release(&b);
 }
 
+/* A pod whose eviction is refused lives on, and its next end is its own. */
+static bool is_taken(struct answering *q, struct store_request r)
+{
+	struct store_answer a = { 0 };
+	bool ret;
+
+	r.dry_run = true;
+	store_call(q->api->config.store, &r, &a);
+	ret = a.code < 300;
+	store_answer_release(&a);
+	return ret;
+}
+
 void answer_evict(struct answering *q, struct str body)
 {
 	struct store_request r = q->route->request;
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(body, NULL);
 	yyjson_val *options = json_get(yyjson_doc_get_root(doc), "deleteOptions");
 	struct store_answer a = { 0 };
-	struct buf text = BUF_INIT(OPTIONS_MAX), b = BUF_INIT(1024);
+	struct buf text = BUF_INIT(STORE_BODY_MAX), b = BUF_INIT(1024);
 	char *written = yyjson_is_obj(options) ? yyjson_val_write(options, 0, NULL) : NULL;
 
 	if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
@@ -44,11 +55,16 @@ void answer_evict(struct answering *q, struct str body)
 	}
 	buf_put(&text, str_c(written));
 	free(written);
+	if (text.overflow) {
+		buf_release(&text);
+		answer_status(q, API_BAD_REQUEST, "the deleteOptions are too large");
+		return;
+	}
 	r.verb = STORE_DELETE;
 	r.body = buf_str(&text);
 	r.dry_run = r.dry_run || yyjson_arr_size(json_get(options, "dryRun")) > 0;
 	/* A precondition on the version would not hold any more. */
-	if (!r.dry_run && !json_get(options, "preconditions"))
+	if (!r.dry_run && !json_get(options, "preconditions") && is_taken(q, r))
 		mark(q);
 	store_call(q->api->config.store, &r, &a);
 	buf_release(&text);

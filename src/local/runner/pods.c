@@ -134,7 +134,8 @@ static void take_new(struct runner *r, struct runner_pod *p)
 		read_gpus(p, object);
 	p->unit = units_of(r, object);
 	p->unit->pods++;
-	p->unit->came = r->now;
+	if (!companion_is(p))
+		p->unit->came = r->now;
 	/* It had its place before we came, or somebody else gave it one; a companion needs none. */
 	if (p->stage == RUN_BOUND && !companion_is(p))
 		p->unit->admitted = true;

@@ -223,6 +223,7 @@ void status_fail(struct runner *r, struct runner_pod *p, const char *reason, str
 		p->status_due = false;
 	} else {
 		r->fit_due = true;
+		p->retry_at = r->now + SECONDS(1);
 	}
 	yyjson_mut_doc_free(doc);
 }

@@ -164,7 +164,8 @@ static void read_job(struct runner *r, struct runner_unit *u)
 	job = kind_job(kj);
 	u->replicas = 0;
 	for (size_t i = 0; i < job->n_roles; i++)
-		u->replicas += job->roles[i].count;
+		if (!job->roles[i].companion)
+			u->replicas += job->roles[i].count;
 	u->job_wants = requests_of_job(job, r->c.without_gpus);
 	u->job_counts = job->problems.errors == 0;
 	kind_job_free(kj);
