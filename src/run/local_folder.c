@@ -112,7 +112,8 @@ bool local_folder_check(const char *folder, bool marked, bool *there, struct err
 	*there = dir >= 0;
 	if (dir < 0)
 		return errno == ENOENT;
-	well = !marked || is_marked(dir) || is_empty(dir) || (is_older(dir) && !has_others(dir)) ||
+	/* Another process may mark the folder between two looks, or empty it. */
+	well = !marked || is_marked(dir) || is_empty(dir) || is_marked(dir) || (is_older(dir) && !has_others(dir)) ||
 	       refuse_foreign(folder, e);
 	close(dir);
 	return well;
@@ -140,8 +141,13 @@ bool local_folder_make(const char *folder, struct err *e)
 	if (!local_folder_check(folder, true, &there, e))
 		return false;
 	make_parents(folder);
-	if (!there && mkdir(folder, 0700))
-		return err_set(e, ERR_IO, "cannot make %s: %s", folder, strerror(errno));
+	if (!there && mkdir(folder, 0700)) {
+		if (errno != EEXIST)
+			return err_set(e, ERR_IO, "cannot make %s: %s", folder, strerror(errno));
+		/* Somebody else made it since: most likely another `up`. */
+		if (!local_folder_check(folder, true, &there, e))
+			return false;
+	}
 	dir = open_ours(folder, e);
 	if (dir < 0)
 		return err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
