@@ -190,8 +190,10 @@ static void on_answer(void *cookie, const struct outcome *o, yyjson_val *answer)
 		c->root = yyjson_doc_get_root(c->doc);
 	}
 	c->remote->waiting--;
-	if (o->code || !c->remote->waiting)
+	if (o->code)
 		remote_heard(c->remote);
+	else if (!c->remote->waiting && !c->remote->silence.listeners)
+		silence_forget(c->remote);
 	remote_wake(c->remote);
 }
 

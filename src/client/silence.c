@@ -94,6 +94,13 @@ void remote_heard(struct remote *r)
 		loop_timer_stop(s->timer);
 }
 
+void silence_forget(struct remote *r)
+{
+	r->silence.said = false;
+	r->silence.since = NEVER;
+	loop_timer_stop(r->silence.timer);
+}
+
 void remote_listen(struct remote *r)
 {
 	if (!r->silence.listeners++ && r->silence.since == NEVER)

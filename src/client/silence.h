@@ -22,6 +22,8 @@ void silence_end(struct remote *r);
 void remote_doubt(struct remote *r);
 /* It has answered, whatever it said. */
 void remote_heard(struct remote *r);
+/* Nobody waits for it any more; nothing is said. */
+void silence_forget(struct remote *r);
 /* Somebody begins, or ends, to wait for news. */
 void remote_listen(struct remote *r);
 void remote_listen_end(struct remote *r);

@@ -28,11 +28,13 @@ struct log_source {
 	bool asked;   /* nobody knows whether there is such a log */
 	bool paused, gone;
 	bool previous; /* it is the run before, or that of a pod that is gone: nothing more is written to it */
-	msec heard;    /* when something came of it last */
+	msec heard;    /* when something came of it last, or it broke off */
 	/* It is opened again: after a while, if its pod is still the same. */
 	struct loop_timer *timer;
 	struct log_asking *asking;
-	bool waits, broke;
+	bool waits, broke; /* BROKE: nothing came since */
+	int code;          /* … the answer was this, and */
+	char why[256];
 	struct log_source *next;
 };
 
@@ -84,6 +86,7 @@ static bool on_data(void *cookie, struct str piece)
 	struct log_source *s = cookie;
 
 	s->heard = loop_now(s->logs->session->remote.loop);
+	s->broke = false;
 	merge_push(s->merge, piece, s->heard);
 	remote_heard(&s->logs->session->remote);
 	if (merge_held(s->merge) > MERGE_HIGH && !s->paused) {
@@ -177,6 +180,16 @@ static bool goes_on(const struct log_source *s, const struct outcome *o)
 	return s->logs->o->follow && (broke || (o->code < 300 && s->running && !s->previous && !s->logs->pods.ended));
 }
 
+/* One that breaks off again and again without a byte is waited for from the first time on. */
+static void note_break(struct log_source *s, const struct outcome *o)
+{
+	if (!s->broke)
+		s->heard = loop_now(s->logs->session->remote.loop);
+	s->broke = o->code < 200 || o->code >= 300 || o->message.n;
+	s->code = o->code;
+	snprintf(s->why, sizeof(s->why), "%.*s", STR_F(o->message));
+}
+
 static void on_done(void *cookie, const struct outcome *o, msec took)
 {
 	struct log_source *s = cookie;
@@ -192,7 +205,7 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 	else
 		remote_heard(&l->session->remote);
 	if (goes_on(s, o)) {
-		s->broke = !well || o->message.n;
+		note_break(s, o);
 		wait_again(s);
 		return;
 	}
@@ -223,7 +236,8 @@ static void open_stream(struct log_source *s, bool again)
 	                                               .tail = s->merge->out_time ? -1 : l->o->tail });
 	if (again)
 		merge_again(s->merge);
-	s->heard = loop_now(l->session->remote.loop);
+	if (!again)
+		s->heard = loop_now(l->session->remote.loop);
 	s->stream = kube_stream_open(
 		l->session->remote.kube,
 		&(struct kube_stream_spec){ .path = buf_str(&path), .data = on_data, .done = on_done, .cookie = s });
@@ -423,8 +437,11 @@ static msec over_at(const struct logs *l)
 static void tell_broken(struct logs *l)
 {
 	for (const struct log_source *s = l->sources; s; s = s->next)
-		if (!s->gone && s->waits && s->broke)
-			report_replica(l, s, "the connection broke off: its last lines are missing", STR_NONE);
+		if (!s->gone && s->broke)
+			report_replica(l, s,
+			               s->code >= 500 ? "its log cannot be read"
+			                              : "the connection broke off: its last lines are missing",
+			               str_c(s->why));
 }
 
 static bool is_over(void *cookie)

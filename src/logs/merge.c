@@ -82,6 +82,19 @@ static bool is_repeated(struct merge_source *s)
 	return false;
 }
 
+/* S without a character at its end of which only the first bytes are there. */
+static size_t whole_characters(struct str s)
+{
+	for (size_t back = 1; back <= 3 && back <= s.n; back++) {
+		unsigned char c = (unsigned char)s.p[s.n - back];
+		size_t wants = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+
+		if ((c & 0xc0) != 0x80)
+			return wants > back ? s.n - back : s.n;
+	}
+	return s.n;
+}
+
 /* Finds the next line or part of one. */
 static void find_line(struct merge_source *s, msec now)
 {
@@ -93,6 +106,8 @@ static void find_line(struct merge_source *s, msec now)
 			return;
 		s->length = end ? (size_t)(end - rest.p) : MIN(rest.n, (size_t)MERGE_PART);
 		s->part = !end && !(s->ended && s->length == rest.n);
+		if (s->part)
+			s->length = whole_characters(str_sub(rest, 0, s->length));
 		s->skip = 0;
 		if (!s->in_line)
 			read_time(s, str_sub(rest, 0, s->length), &s->skip);

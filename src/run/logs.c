@@ -151,12 +151,19 @@ static int by_time(const void *a, const void *b)
 
 static void print(struct run *r, struct batch *b)
 {
+	bool bars = r->logs.drawn > 0;
+
 	if (!b->n)
 		return;
-	run_hide(r);
+	/* Where bars are drawn the state stands below them, and what is written takes it away with them. A bar that has
+	   only moved is drawn when its turn comes. */
+	if (r->drawn && !bars)
+		run_hide(r);
 	qsort(b->lines, b->n, sizeof(*b->lines), by_time);
 	for (size_t i = 0; i < b->n; i++)
 		logline_print(&r->logs, &b->lines[i].line);
+	if (bars && !r->logs.drawn)
+		r->drawn = false;
 	fflush(stdout);
 	b->n = 0;
 	arena_reset(&b->arena);

@@ -36,6 +36,12 @@ OMP_NUM_THREADS=1 LR=0.1 MINE=a b 0 $PWD"
   has "${err##*$'\n'}" "dljob: say: Succeeded after"
 }
 
+@test "states are lines on standard error while the job runs" {
+  echo 'until grep -q "^dljob: seen: Running: worker 2/2$" stderr; do sleep 0.05; done' >seen.sh
+  split dljob run -n 2 --timeout 60s -- sh seen.sh
+  is "$status" 0
+}
+
 @test "a program that fails ends the job at once, and what cannot be run is named" {
   split dljob run -n 2 -- sh -c '[ $RANK = 0 ] || exit 7; exec sleep 60'
   is "$status" 1
