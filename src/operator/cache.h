@@ -136,6 +136,7 @@ struct cached_job {
 	struct creates creates;
 	/* Among the answers since the last pass. [true]: of children that do not count. */
 	bool created, failed, refused_now[2];
+	bool unproven; /* none of these answers shows that what failed before goes well now */
 	msec retry_after;
 	struct refused *refused[2];     /* … NULL: none ever was */
 	struct refused_child *standing; /* of those that were refused and not made since */

@@ -192,6 +192,38 @@ static void test_lost_delete(void **state)
 	assert_null(waiting(s, VERB_CREATE, RES_POD));
 }
 
+/* That it is still there is no success: whoever cannot delete it does not ask again and again at once. */
+static void test_failing_delete_slows_down(void **state)
+{
+	struct script *s = *state;
+	struct group g = made_of(s, NULL);
+
+	listed(s);
+	list_one(s, RES_GROUP);
+	group_event(s, EVENT_PUT, &g);
+	s->policy = "{\"suspend\":true}";
+	put_job(s, "50",
+	        "{\"dlOperator\":{\"version\":1,\"phase\":\"Suspended\",\"generation\":1,\"suspended\":true,"
+	        "\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}",
+	        0);
+	status_written_if_any(s);
+	for (int i = 0; i < 6; i++) {
+		assert_non_null(waiting(s, VERB_DELETE, RES_GROUP));
+		refuse(s, waiting(s, VERB_DELETE, RES_GROUP), 500, "InternalError");
+		s->now += SECONDS(10);
+		run_step(s);
+		group_answer(s, waiting(s, VERB_GET, RES_GROUP), &g);
+	}
+	/* A quarter of a second, doubled five times: it is eight by now. */
+	refuse(s, waiting(s, VERB_DELETE, RES_GROUP), 500, "InternalError");
+	s->now += SECONDS(7);
+	run_step(s);
+	assert_null(waiting(s, VERB_GET, RES_GROUP));
+	s->now += SECONDS(10);
+	run_step(s);
+	assert_non_null(waiting(s, VERB_GET, RES_GROUP));
+}
+
 static void test_adopted(void **state)
 {
 	struct script *s = *state;
@@ -478,23 +510,15 @@ static void test_other_scheduler(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GROUP_TEST(test_before_the_pods, plugins),
-		GROUP_TEST(test_not_ready_without_the_list, plugins),
-		GROUP_TEST(test_queue, volcano),
-		GROUP_TEST(test_too_early, volcano),
-		GROUP_TEST(test_exists, plugins),
-		GROUP_TEST(test_adopted, plugins),
-		GROUP_TEST(test_lost_delete, plugins),
-		GROUP_TEST(test_foreign, plugins),
-		GROUP_TEST(test_refused, plugins),
-		GROUP_TEST(test_patched_once, plugins),
-		GROUP_TEST(test_patch_meets_another, plugins),
-		GROUP_TEST(test_lost_label, plugins),
-		GROUP_TEST(test_unknown_to_the_cluster, volcano),
-		GROUP_TEST(test_right_is_lost, volcano),
-		GROUP_TEST(test_trouble_leaves_nothing, volcano),
-		GROUP_TEST(test_other_scheduler, volcano),
-		GROUP_TEST(test_server_fails, volcano),
+		GROUP_TEST(test_before_the_pods, plugins), GROUP_TEST(test_not_ready_without_the_list, plugins),
+		GROUP_TEST(test_queue, volcano),           GROUP_TEST(test_too_early, volcano),
+		GROUP_TEST(test_exists, plugins),          GROUP_TEST(test_adopted, plugins),
+		GROUP_TEST(test_lost_delete, plugins),     GROUP_TEST(test_failing_delete_slows_down, plugins),
+		GROUP_TEST(test_foreign, plugins),         GROUP_TEST(test_refused, plugins),
+		GROUP_TEST(test_patched_once, plugins),    GROUP_TEST(test_patch_meets_another, plugins),
+		GROUP_TEST(test_lost_label, plugins),      GROUP_TEST(test_unknown_to_the_cluster, volcano),
+		GROUP_TEST(test_right_is_lost, volcano),   GROUP_TEST(test_trouble_leaves_nothing, volcano),
+		GROUP_TEST(test_other_scheduler, volcano), GROUP_TEST(test_server_fails, volcano),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,8 @@ static void pass(struct op *op, struct cached_job *job)
 	skipped_tell(op, job);
 	switch (gather(op, job, &in)) {
 	case GATHER_ASK:
+		/* To be told something is no success: what failed is not yet tried again. */
+		job->unproven = true;
 		break;
 	case GATHER_LATER:
 		observe_pass(op, job, true, false);

@@ -50,6 +50,7 @@ void outcome_status_refused(struct op *op, struct cached_job *job, int code, boo
 	job->status_whole = until;
 	if (form < STATUS_SHORT) {
 		job->status_form = form + 1;
+		job->unproven = true;
 		return;
 	}
 	job->status_held = until;
@@ -310,10 +311,10 @@ static void all_answered(struct op *op, struct cached_job *job)
 		refused_over(job, false);
 	if (job->failed)
 		operator_retry(op, job, job->retry_after);
-	else
+	else if (!job->unproven)
 		queue_forget(&job->item);
 	observe_pass(op, job, job->failed, false);
-	job->created = job->refused_now[false] = job->refused_now[true] = job->failed = false;
+	job->created = job->refused_now[false] = job->refused_now[true] = job->failed = job->unproven = false;
 	job->retry_after = 0;
 	operator_look(op, job, QUEUE_FRESH);
 }
