@@ -110,6 +110,9 @@ int opts_parse(const struct opt *opts, size_t n, int argc, char **argv, struct e
 	int operands = 0;
 	bool ended = false;
 
+	/* A table that was made too long. */
+	for (size_t i = 0; i < n; i++)
+		ASSERT(opts[i].name);
 	for (int i = 0; i < argc; i++) {
 		char *arg = argv[i];
 
