@@ -3,15 +3,16 @@
 #include "client/write.h"
 
 #include <errno.h>
+#include <unistd.h>
 
-enum { TEXT_MAX = 16 << 20, OWN_OPTS = 1 };
+enum { TEXT_MAX = 16 << 20, OWN_OPTS = 2 };
 
 static char *default_command[] = { (char[]){ "python" }, (char[]){ "train.py" } };
 
 /* A file that is there is somebody's work. */
 static enum exit_code put_file(struct cli *cli, const char *path, struct str text)
 {
-	FILE *f = fopen(path, "wxe");
+	FILE *f = fopen(path, "wxe"); /* x: what is there now is ours */
 	bool well = f && fwrite(text.p, 1, text.n, f) == text.n;
 	int why = errno;
 
@@ -22,7 +23,11 @@ static enum exit_code put_file(struct cli *cli, const char *path, struct str tex
 		why = errno;
 		well = false;
 	}
-	return well ? CLI_WELL : cli_fail(cli, CLI_FAILED, "%s: %s", path, strerror(why));
+	if (well)
+		return CLI_WELL;
+	/* Half a manifest would be in the way of the next try. */
+	unlink(path);
+	return cli_fail(cli, CLI_FAILED, "%s: %s", path, strerror(why));
 }
 
 static enum exit_code init(struct cli *cli, const struct write_options *o, const struct edits *edits, const char *file)
@@ -52,8 +57,9 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
 		                   .command = default_command };
 	struct edits edits = { 0 };
 	struct opt opts[OWN_OPTS + WRITE_OPTS] = {
-		{ 0, "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
+		{ 'e', "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
 		  .list = &edits.env },
+		{ 0, "set", "PATH=VALUE", "change the manifest: spec.policy.restart.limit=3", .list = &edits.set },
 	};
 	enum exit_code status;
 	int n, before = 0;

@@ -14,7 +14,8 @@ const struct command commands[] = {
 	  "dljob run -n 3 --env LR=0.1 -- python train.py --epochs 3", cmd_run },
 	{ "init", "[FILE] [-- COMMAND…]", "write a manifest to begin with",
 	  "Prints the manifest of a job that runs COMMAND (python train.py), with comments on what is usually\n"
-	  "changed, or writes it into FILE, which must not be there yet. The options are those of 'dljob run'.\n",
+	  "changed, or writes it into FILE, which must not be there yet. The options are those of\n"
+	  "'dljob run' that say what is written.\n",
 	  "dljob init job.yaml -n 3 --image registry/train:1 -- python train.py", cmd_init },
 	{ "local", "up|down|status|kubeconfig|reset", "a cluster on this machine, in the background",
 	  "up starts it: an API that kubectl and dljob speak to, on 127.0.0.1 with a token; the operator; and\n"

@@ -44,25 +44,43 @@ static void put_comment(struct buf *out, size_t indent, size_t which)
 		buf_printf(out, "%*s# %s\n", (int)indent, "", comments[which].comment[i]);
 }
 
+/* Those of the line of WORDS that have not been SAID. */
+static void put_comments(struct buf *out, struct str words, size_t indent, bool said[static ARRAY_LEN(comments)])
+{
+	for (size_t i = 0; i < ARRAY_LEN(comments); i++) {
+		if (said[i] || !str_has_prefix(words, str_c(comments[i].line)))
+			continue;
+		put_comment(out, indent, i);
+		said[i] = true;
+	}
+}
+
+/* Do the lines further in belong to a text? */
+static bool opens_literal(struct str words)
+{
+	return str_has_suffix(words, STR(" |")) || str_has_suffix(words, STR(" |-")) ||
+	       str_has_suffix(words, STR(" |+"));
+}
+
 void write_explained(yyjson_val *job, struct buf *out)
 {
 	struct buf text = BUF_INIT(TEXT_MAX);
-	bool said[ARRAY_LEN(comments)] = { false };
+	bool said[ARRAY_LEN(comments)] = { false }, literal = false;
+	size_t indent, literal_indent = 0;
 	struct str rest, line;
 
 	yaml_write(job, &text);
-	rest = buf_str(&text);
+	/* Its last line break ends the last line; no empty line is behind it. */
+	rest = str_sub(buf_str(&text), 0, text.n - 1);
 	while (str_next(&rest, '\n', &line)) {
-		size_t indent;
 		struct str words = without_blanks(line, &indent);
 
-		if (!words.n)
-			continue;
-		for (size_t i = 0; i < ARRAY_LEN(comments); i++) {
-			if (said[i] || !str_has_prefix(words, str_c(comments[i].line)))
-				continue;
-			put_comment(out, indent, i);
-			said[i] = true;
+		/* A text of several lines is the user's, whatever its lines look like. */
+		literal = literal && (!words.n || indent > literal_indent);
+		if (!literal) {
+			put_comments(out, words, indent, said);
+			literal = opens_literal(words);
+			literal_indent = indent;
 		}
 		buf_printf(out, "%.*s\n", STR_F(line));
 	}

@@ -175,10 +175,27 @@ PY
   split dljob init new.yaml --image i
   is "$status" 0
   has "$(cat new.yaml)" train.py
+  script=$'cat >f <<END\n\ncleanPods: b\n\n  image: c\nEND\n\n'
+  for text in "$script" "${script%$'\n'}" "${script%$'\n\n'}"; do
+    split dljob init --image i -- sh -c "$text"
+    is "$status" 0
+    printf '%s\n' "$out" >text.yaml
+    is "$(yaml_to_json <text.yaml)" "$(dljob run -o yaml --image i -- sh -c "$text" | yaml_to_json)"
+    has "$out" $'\n    # Pods that have ended are kept'
+  done
+  same=(-n 2 --image i -e LR=1 --set spec.policy.restart.limit=3 -- true)
+  is "$(dljob init "${same[@]}" | yaml_to_json)" "$(dljob run -o yaml "${same[@]}" | yaml_to_json)"
   split dljob init new.yaml --image other
   is "$status" 1
   has "$err" "new.yaml: is there already"
   has_not "$(cat new.yaml)" other
+}
+
+@test "init: no half of a manifest is left where the disk is full" {
+  split bash -c 'trap "" XFSZ; ulimit -f 1; exec "$0" init new.yaml --image i' "$DLJOB"
+  is "$status" 1
+  has "$err" "new.yaml: File too large"
+  [ ! -e new.yaml ]
 }
 
 @test "wrong uses say what is right" {
