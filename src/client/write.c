@@ -25,6 +25,7 @@ const char *write_given(const struct write_options *o)
 	       : o->roles  ? "--roles"
 	       : o->gpus   ? "--gpus"
 	       : o->kind   ? "--kind"
+	       : o->name   ? "--name"
 	       : o->image  ? "--image"
 	                   : NULL;
 }

@@ -210,6 +210,7 @@ PY
   wrong "-n is how many replicas run, not a namespace, so that it cannot be 'ml'" -n ml -- true
   wrong "-n is how many replicas run, not a namespace, so that it cannot be 'ml'" -n ml job.yaml
   wrong "-n is for a command" -n 3 job.yaml
+  wrong "--name is for a command" --name x job.yaml
   wrong "behind --: '-n 3 -- python train.py'; python is taken for a file" -n 3 python train.py
   wrong "-n wants 1 to 100000 replicas, not 0" -n 0 -- true
   wrong "-n and --roles" -n 1 --roles ps=1 -- true
