@@ -43,8 +43,9 @@ becomes() { # becomes PHASE
 }
 
 condition() { # condition TYPE: its status
-  kubectl -n "$ns" get dljobs -o json |
-    jq -r --arg type "$1" '.items[0].status.conditions[] | select(.type == $type) | .status'
+  local jobs
+  jobs=$(kubectl -n "$ns" get dljobs -o json) || return 1
+  jq -r --arg type "$1" '.items[0].status.conditions[] | select(.type == $type) | .status' <<<"$jobs"
 }
 
 condition_is() { # condition_is TYPE WANTED
@@ -219,12 +220,12 @@ pods_are() {
   becomes Running
   kubectl -n "$ns" patch tfjob.mlkube.io demo --type=merge -p '{"spec":{"policy":{"suspend":true}}}'
   becomes Terminating
-  is "$(condition Suspended)" ""
+  none condition Suspended
   has "$(record .reason)" "suspended; waits for 2 pods to go"
   is "$(record '[.roles[].pods.active]')" "[1,1]"
   stop_now
   kubectl -n "$ns" wait --for=condition=Suspended --timeout=120s tfjob.mlkube.io/demo
-  is "$(kubectl -n "$ns" get pods -o name)" ""
+  none kubectl -n "$ns" get pods -o name
   is "$(record .phase)" '"Suspended"'
 }
 
@@ -235,7 +236,7 @@ pods_are() {
   fail_pod master 0 0
   kubectl -n "$ns" wait --for=condition=SuccessCriteriaMet --timeout=120s tfjob.mlkube.io/demo
   eventually 60 is_deleted worker 0
-  is "$(condition Complete)" ""
+  none condition Complete
   is "$(record .phase)" '"Terminating"'
   kubectl -n "$ns" patch "$(pod_of worker 0)" --type=merge -p '{"metadata":{"finalizers":null}}'
   kubectl -n "$ns" wait --for=condition=Complete --timeout=120s tfjob.mlkube.io/demo
@@ -262,13 +263,13 @@ is_deleted() { # is_deleted ROLE INDEX
   tfjob later 0 | goes_on | made
   eventually 120 later_runs
   is "$(creations)" "$made_before"
-  is "$(kubectl -n "$ns" get pods,services -o name -l dl-operator.mpba.fbk.eu/job=demo)" ""
+  none kubectl -n "$ns" get pods,services -o name -l dl-operator.mpba.fbk.eu/job=demo
   let_go
   kubectl -n "$ns" wait --for=delete --timeout=120s tfjob.mlkube.io/demo
 }
 
 no_children() {
-  is "$(kubectl -n "$ns" get pods,services -o name)" ""
+  none kubectl -n "$ns" get pods,services -o name
 }
 
 later_runs() {

@@ -115,6 +115,13 @@ job_in() {
   jq -r '(.apiVersion | split("/")) as [$group, $version] | "\(.kind).\($version).\($group)/\(.metadata.name)"' "$1"
 }
 
+# none COMMAND…: it succeeds, and says nothing. (Of a command in $(…) that fails, nobody hears.)
+none() {
+  local said
+  said=$("$@") || return 1
+  is "$said" ""
+}
+
 # refused WHAT COMMAND…: the command fails and says WHAT.
 refused() {
   local what=$1

@@ -63,7 +63,9 @@ renewed() {
 
 # types WANTED: whose pods there are.
 types() {
-  is "$(kubectl -n "$ns" get pods -o json | jq -r '[.items[].metadata.labels.job_type] | sort | join(" ")')" "$1"
+  local pods
+  pods=$(kubectl -n "$ns" get pods -o json) || return 1
+  is "$(jq -r '[.items[].metadata.labels.job_type] | sort | join(" ")' <<<"$pods")" "$1"
 }
 
 @test "an exit code that is worth another try, until the limit" {
@@ -135,7 +137,7 @@ types() {
 }
 
 gone() {
-  is "$(kubectl -n "$ns" get tfjobs.mlkube.io -o name)" ""
+  none kubectl -n "$ns" get tfjobs.mlkube.io -o name
 }
 
 @test "too long: it is ended; a time after its end: it is gone" {
