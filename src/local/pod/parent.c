@@ -206,9 +206,15 @@ static void run_containers(struct proc_pod *p)
 	struct loop_signal *handlers[ARRAY_LEN(signals)];
 	bool asked;
 	int64_t grace;
+	sigset_t heard;
 
-	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+	sigemptyset(&heard);
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
 		handlers[i] = loop_signal_new(p->loop, signals[i], on_parent_signal, p);
+		sigaddset(&heard, signals[i]);
+	}
+	/* They have been held back since the start (become_parent()). */
+	sigprocmask(SIG_UNBLOCK, &heard, NULL);
 	p->began = loop_now(p->loop);
 	/* Whoever wanted it to stop before we could hear it has left word. */
 	grace = asked_grace(p, &asked);

@@ -28,13 +28,16 @@ static bool is_orphan(int fault)
 
 static _Noreturn void become_parent(const char *exe, const char *folder, int log, int fault, bool tied)
 {
-	sigset_t none;
+	sigset_t later;
 	int in, problem;
 
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Whoever wants it to stop before it can hear that is heard then (run_containers()). */
+	sigemptyset(&later);
+	sigaddset(&later, SIGTERM);
+	sigaddset(&later, SIGINT);
+	sigprocmask(SIG_SETMASK, &later, NULL);
 	setsid();
 	/* Until the program runs nobody could find us again, and then it needs our network; later it unties itself. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

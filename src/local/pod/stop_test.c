@@ -339,6 +339,22 @@ static void test_no_namespaces(void **state)
 	testing_pod_end(&t);
 }
 
+/* A signal that comes before anybody can hear it: without a PID namespace it would end the parent without a word. */
+static void test_signal_comes_early(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	without_namespaces(&t);
+	testing_pod_sh(&t, "main", "exec sleep 1000");
+	testing_pod_start(&t);
+	kill(t.pid, SIGTERM);
+	testing_pod_wait(&t);
+	assert_int_equal(t.state.life, POD_ENDED);
+	assert_true(pod_reap(t.folder, &clock_wall, NULL));
+	testing_pod_end(&t);
+}
+
 /* A process group of its own does not save it, while others of the pod go on. */
 static void test_group_of_its_own(void **state)
 {
@@ -492,6 +508,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_another_boot),
 		cmocka_unit_test(test_sidecar_fails),
 		cmocka_unit_test(test_no_namespaces),
+		cmocka_unit_test(test_signal_comes_early),
 		cmocka_unit_test(test_group_of_its_own),
 		cmocka_unit_test(test_no_namespaces_leftover),
 		cmocka_unit_test(test_tied),
