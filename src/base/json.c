@@ -45,7 +45,7 @@ static bool duplicate(struct str key, struct err *e)
 	struct buf quoted = BUF_INIT(1024);
 
 	buf_json_str(&quoted, str_sub(key, 0, 100));
-	err_set(e, ERR_INVALID, "key %s stands twice in one object", buf_str(&quoted).p);
+	err_set(e, ERR_INVALID, "duplicate key %s in one object", buf_str(&quoted).p);
 	buf_release(&quoted);
 	return false;
 }

@@ -34,8 +34,8 @@ static void test_parse_errors(void **state)
 	refuse(STR_NONE, ERR_INVALID, "line 1, column 1: empty text");
 	refuse(STR("{\n  \"\xc3\xa4\": x}"), ERR_INVALID,
 	       "line 2, column 8: unexpected character, expected a valid JSON value");
-	refuse(STR("{\"a\":1,\"b\":2,\"a\":3}"), ERR_INVALID, "key \"a\" stands twice in one object");
-	refuse(STR("[{\"b\":{\"x\\n\":1,\"x\\u000a\":3}}]"), ERR_INVALID, "key \"x\\n\" stands twice in one object");
+	refuse(STR("{\"a\":1,\"b\":2,\"a\":3}"), ERR_INVALID, "duplicate key \"a\" in one object");
+	refuse(STR("[{\"b\":{\"x\\n\":1,\"x\\u000a\":3}}]"), ERR_INVALID, "duplicate key \"x\\n\" in one object");
 	assert_null(json_parse(STR("{\"a\":1"), NULL));
 	assert_null(json_parse(STR("[1,]"), NULL));
 	assert_null(json_parse(STR("[1] 2"), NULL));
@@ -61,7 +61,7 @@ static void test_duplicate_among_many(void **state)
 	yyjson_doc_free(doc);
 	b.n--;
 	buf_put(&b, STR(",\"k500\":0}"));
-	refuse(buf_str(&b), ERR_INVALID, "key \"k500\" stands twice in one object");
+	refuse(buf_str(&b), ERR_INVALID, "duplicate key \"k500\" in one object");
 	buf_release(&b);
 }
 

@@ -47,7 +47,7 @@ static const struct yaml_item *twice(const struct yaml_item *first, const struct
 	struct str why;
 
 	buf_json_str(&quoted, str_sub(second->key, 0, 100));
-	why = arena_printf(tree, "key %s stands twice in this map (first in line %u)", quoted.p, first->line);
+	why = arena_printf(tree, "duplicate key %s in this map (first in line %u)", quoted.p, first->line);
 	buf_release(&quoted);
 	*reason = why.p;
 	return second;

@@ -81,7 +81,7 @@ static void test_json_is_read_as_json(void **state)
 	/* And this is YAML, though it begins like JSON. */
 	check("{a: b, c: [d]}", "{\"a\":\"b\",\"c\":[\"d\"]}");
 	check("{\"a\": 1}\n---\nb: 2\n", "{\"a\":1}\n{\"b\":2}");
-	refuse("{\"a\": 1, \"a\": 2}", "f:1:10: key \"a\" stands twice in this map (first in line 1)");
+	refuse("{\"a\": 1, \"a\": 2}", "f:1:10: duplicate key \"a\" in this map (first in line 1)");
 }
 
 static void test_scalars(void **state)
@@ -255,9 +255,9 @@ static void test_keys(void **state)
 static void test_key_errors(void **state)
 {
 	(void)state;
-	refuse("a: 1\nb: 2\na: 3\n", "f:3:1: key \"a\" stands twice in this map (first in line 1)");
-	refuse("- x:\n    1: a\n    '1': b\n", "f:3:5: key \"1\" stands twice in this map (first in line 2)");
-	refuse("{a: 1, \"a\": 2}", "f:1:8: key \"a\" stands twice in this map (first in line 1)");
+	refuse("a: 1\nb: 2\na: 3\n", "f:3:1: duplicate key \"a\" in this map (first in line 1)");
+	refuse("- x:\n    1: a\n    '1': b\n", "f:3:5: duplicate key \"1\" in this map (first in line 2)");
+	refuse("{a: 1, \"a\": 2}", "f:1:8: duplicate key \"a\" in this map (first in line 1)");
 	refuse("~: a", "f:1:1: a key cannot be null");
 	refuse("? \n: a", "f:1:2: a key cannot be null");
 	refuse("18446744073709551615: a", "f:1:1: a number this large cannot be a key: put it in quotes");
@@ -274,7 +274,7 @@ static void test_duplicate_among_many(void **state)
 	for (int i = 0; i < 1000; i++)
 		buf_printf(&b, "k%d: 0\n", i);
 	buf_put(&b, STR("k500: 1\n"));
-	refuse(b.p, "f:1001:1: key \"k500\" stands twice in this map (first in line 501)");
+	refuse(b.p, "f:1001:1: duplicate key \"k500\" in this map (first in line 501)");
 	buf_release(&b);
 }
 
@@ -310,7 +310,7 @@ static void test_merge(void **state)
 	refuse("x: {<<: 1}", "f:1:5: \"<<\" merges a map or a list of maps, and this is none");
 	refuse("x: {<<: [{a: 1}, 2]}", "f:1:18: \"<<\" merges a map or a list of maps, and this is none");
 	refuse("x: &x [1]\np: {<<: *x}", "f:2:9: \"<<\" merges a map, and *x is none");
-	refuse("x: &x {a: 1}\np: {<<: *x, b: 1, b: 2}", "f:2:19: key \"b\" stands twice in this map (first in line 2)");
+	refuse("x: &x {a: 1}\np: {<<: *x, b: 1, b: 2}", "f:2:19: duplicate key \"b\" in this map (first in line 2)");
 }
 
 static void test_syntax_errors(void **state)

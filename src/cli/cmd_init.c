@@ -18,7 +18,7 @@ static enum exit_code put_file(struct cli *cli, const char *path, struct str tex
 
 	if (!f)
 		return cli_fail(cli, CLI_FAILED, "%s: %s", path,
-		                why == EEXIST ? "is there already, and is left as it is" : strerror(why));
+		                why == EEXIST ? "already exists, and is left as it is" : strerror(why));
 	if (fclose(f) != 0) {
 		why = errno;
 		well = false;

@@ -119,7 +119,7 @@ static bool load_accelerators(struct render *r, const char *path, struct acceler
 		return false;
 	}
 	for (size_t i = 0; accelerators_idle(*ret, i, &key, &why); i++)
-		plain_printf(stderr, "%s: note: %s has no meaning today: %s\n", path, key, why);
+		plain_printf(stderr, "%s: note: %s has no effect: %s\n", path, key, why);
 	kinds_set_accelerators(r->kinds, *ret);
 	return true;
 }

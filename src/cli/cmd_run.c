@@ -80,7 +80,7 @@ static enum exit_code run_what(struct cli *cli, struct run_options *o, const cha
 	if (o->command.n_command == 1 && is_manifest(o->command.command[0]))
 		return cli_usage(cli, "'%s' is a file: leave the -- out", o->command.command[0]);
 	if (n)
-		return cli_usage(cli, "'%s' stands before --: either a file or a command is run", files[0]);
+		return cli_usage(cli, "'%s' before '--': give a file or a command, not both", files[0]);
 	return output ? print_job(cli, o, output) : run_job(cli, o, 0, NULL);
 }
 

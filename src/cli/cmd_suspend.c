@@ -27,7 +27,7 @@ static bool annotation_text(yyjson_val *root, bool suspend, struct buf *ret, str
 	}
 	policy = yaml && yaml_count(yaml) ? yyjson_val_mut_copy(doc, yaml_root(yaml, 0)) : yyjson_mut_obj(doc);
 	if (!yyjson_mut_is_obj(policy))
-		return err_set(e, ERR_INVALID, "annotation " ANNOTATION_POLICY " is no object");
+		return err_set(e, ERR_INVALID, "annotation " ANNOTATION_POLICY " is not an object");
 	put_flag(doc, policy, suspend);
 	json_write(policy, ret);
 	return true;

@@ -29,7 +29,7 @@ const struct command commands[] = {
 	  "the newest first. The cluster is the one that kubectl would use; with --local, or where there is\n"
 	  "no kubeconfig, the one on this machine.\n",
 	  "dljob list -A --state Running", cmd_list },
-	{ "get", "[KIND/]NAME", "one job: its roles and replicas, and why they are where they are",
+	{ "get", "[KIND/]NAME", "show one job: roles, replicas, and the reason for their state",
 	  "Shows the job as a tree of roles and replicas with state, restarts, exit code, node and pod, the one\n"
 	  "line that says why it is where it is, and the last events of the job and its pods.\n"
 	  "With -w the tree is drawn anew whenever something changes; each change is a line where standard\n"

@@ -38,7 +38,7 @@ static enum created refused(struct session *s, const struct creation *c, const s
 	/* The server knows the namespace, or says so; an unknown kind is answered without any word of it. */
 	if (call->code == 404 && str_empty(call->reason) && c->kind)
 		s->cli->status = cli_fail(s->cli, CLI_FAILED,
-		                          "the cluster does not know %.*s: 'dl-operator install-crds' tells it, or "
+		                          "%.*s is not installed on this cluster: run 'dl-operator install-crds', or "
 		                          "'dljob crds %.*s | kubectl apply -f -'",
 		                          STR_F(c->what), STR_F(c->kind->id));
 	else

@@ -92,12 +92,12 @@ static bool judge(struct remote *r, const struct kinds *kinds, struct job_list *
 		for (size_t i = 0; i < l->n; i++)
 			if (wanted[i])
 				cli_fail(r->cli, CLI_FAILED,
-				         "the cluster does not know %.*s: 'dl-operator install-crds' tells it, or "
+				         "%.*s is not installed on this cluster: run 'dl-operator install-crds', or "
 				         "'dljob crds %.*s | kubectl apply -f -'",
 				         STR_F(kind_title(kinds, kinds_at(kinds, i))), STR_F(kinds_at(kinds, i)->id));
 	if (asked > 1)
 		cli_fail(r->cli, CLI_FAILED,
-		         "the cluster knows none of the kinds: 'dl-operator install-crds' tells it, or "
+		         "none of the kinds is installed on this cluster: run 'dl-operator install-crds', or "
 		         "'dljob crds | kubectl apply -f -'");
 	r->cli->status = CLI_FAILED;
 	return false;

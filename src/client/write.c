@@ -92,7 +92,7 @@ static bool read_roles(struct cli *cli, const struct write_options *o, struct ro
 		if (!read_role(cli, part, ret))
 			return false;
 	if (ret->all.n > ROLES_MAX) {
-		cli->status = cli_usage(cli, "--roles has %zu roles; at most %d are possible", ret->all.n, ROLES_MAX);
+		cli->status = cli_usage(cli, "--roles has %zu roles; at most %d are allowed", ret->all.n, ROLES_MAX);
 		return false;
 	}
 	if (ret->all.n)

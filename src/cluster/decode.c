@@ -160,7 +160,7 @@ static bool read_meta(struct meta *ret, yyjson_val *val, struct arena *a, struct
 
 	READ(ret, meta_fields, metadata, a);
 	if (str_empty(ret->name))
-		return err_set(e, ERR_INVALID, "no object: metadata.name is missing");
+		return err_set(e, ERR_INVALID, "not an object: metadata.name is missing");
 	read_owner(ret, metadata, a);
 	return true;
 }

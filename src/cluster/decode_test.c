@@ -298,7 +298,7 @@ static void test_no_objects(void **state)
 		struct pod pod;
 
 		assert_false(decode_pod(&pod, val, &arena, &e));
-		assert_string_equal(err_msg(&e), "no object: metadata.name is missing");
+		assert_string_equal(err_msg(&e), "not an object: metadata.name is missing");
 		err_release(&e);
 		assert_false(decode_service(&service, val, &arena, NULL));
 		assert_false(decode_node(&node, val, &arena, NULL));

@@ -98,7 +98,7 @@ bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resou
 	switch (resource) {
 	case RES_JOB:
 		return yyjson_is_obj(val) ? keep_job(b, ret, kind, val, e)
-		                          : err_set(e, ERR_INVALID, "the answer is no object");
+		                          : err_set(e, ERR_INVALID, "the answer is not an object");
 	case RES_POD:
 		ret->pod = pod = arena_new(&b->arena, struct pod);
 		return decode_pod(pod, val, &b->arena, e);

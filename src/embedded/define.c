@@ -28,8 +28,7 @@ static bool define(struct embedded *em, const struct kind *k, const struct store
 	}
 	ok = a.code / 100 == 2;
 	if (!ok)
-		err_set(e, ERR_INVALID, "the definition of %.*s is not taken: %.*s", STR_F(k->id),
-		        STR_F(buf_str(&a.body)));
+		err_set(e, ERR_INVALID, "the CRD of %.*s is not accepted: %.*s", STR_F(k->id), STR_F(buf_str(&a.body)));
 	store_answer_release(&a);
 	buf_release(&body);
 	return ok;

@@ -177,7 +177,7 @@ static void report_conflicts(const struct companion_docs *docs)
 
 		if ((user->said & own->said & f->said) && !same_field(f, user, own))
 			problem_error(docs->p, path_in(docs, docs->user, f->name),
-			              "is not what %.*s says; say it in one place",
+			              "differs from %.*s; set only one of them",
 			              STR_F(path_in(docs, docs->own, f->name)));
 	}
 }
@@ -227,7 +227,7 @@ static void check_volumes(const struct companion_policy *c, const struct compani
 		if (!str_is_dns_label(name, false))
 			problem_error(p, at, "must be a DNS label (lower case letters, digits, '-', at most 63)");
 		else if (str_eq(name, companion_tmp(t, p->arena)))
-			problem_error(p, at, "is the name of a volume that %s has already", t->title);
+			problem_error(p, at, "is the name of a volume that %s already has", t->title);
 		else if (has_name(c->volumes, name, i))
 			problem_error(p, at, "there is another volume named \"%.*s\"", STR_F(name));
 	}
@@ -381,7 +381,7 @@ static const struct companion *companion_of(const struct companion_docs *docs, c
 	yyjson_val *labels = json_get(says, "labels");
 
 	if (!has_only_texts(labels)) {
-		problem_error(docs->p, STR("spec"), "%s.labels must be an object of texts", docs->make->type.name);
+		problem_error(docs->p, STR("spec"), "%s.labels must be an object of strings", docs->make->type.name);
 		labels = NULL;
 	}
 	*ret = (struct companion){ id_of(docs), json_str(json_get(says, "name")), labels, c->service, c->ttl };
@@ -429,7 +429,7 @@ static void add_one(struct job *job, struct role_doc *docs, yyjson_val *says, co
 	report_conflicts(said);
 	check(&c, said);
 	if (job->n_roles == JOB_MAX_ROLES)
-		problem_error(said->p, companion_path(said, 0), "the job has %d roles already", JOB_MAX_ROLES);
+		problem_error(said->p, companion_path(said, 0), "the job already has %d roles", JOB_MAX_ROLES);
 	if (said->p->errors > errors)
 		return;
 	docs[job->n_roles] = role_of(said, &c, companion_of(said, &c, says));

@@ -43,7 +43,7 @@ static const struct {
 	  "spec.policy.tensorboard.volumes[3].name: must be a DNS label (lower case letters, digits, '-', at most "
 	  "63)" },
 	{ DOC, "{'tensorboard':{'logDir':'/l','volumes':[{'name':'tensorboard-tmp'}]}}",
-	  "spec.policy.tensorboard.volumes[0].name: is the name of a volume that TensorBoard has already" },
+	  "spec.policy.tensorboard.volumes[0].name: is the name of a volume that TensorBoard already has" },
 	{ DOC, "{'tensorboard':{'logDir':'/l','volumes':[{'name':'a'}],'volumeMounts':[{'name':'b'}]}}",
 	  "spec.policy.tensorboard.volumeMounts[0].name: there is no volume named \"b\" in its volumes\n"
 	  "spec.policy.tensorboard.volumeMounts[0].mountPath: must not be empty" },
@@ -60,23 +60,23 @@ static const struct {
 	      ""),
 	  "{'tensorboard':{'logDir':'/m','serviceType':'ClusterIP','image':'b','ttlSecondsAfterFinished':6,"
 	  "'volumes':[{'name':'a'}],'volumeMounts':[{'name':'a','mountPath':'/b'}]}}",
-	  "spec.policy.tensorboard.logDir: is not what spec.tensorboard.logDir says; say it in one place\n"
-	  "spec.policy.tensorboard.image: is not what spec.tensorboard.image says; say it in one place\n"
-	  "spec.policy.tensorboard.volumes: is not what spec.tensorboard.volumes says; say it in one place\n"
-	  "spec.policy.tensorboard.volumeMounts: is not what spec.tensorboard.volumeMounts says; say it in one place\n"
-	  "spec.policy.tensorboard.serviceType: is not what spec.tensorboard.serviceType says; say it in one place\n"
-	  "spec.policy.tensorboard.ttlSecondsAfterFinished: is not what spec.tensorboard.ttlSecondsAfterFinished says; "
-	  "say it in one place" },
+	  "spec.policy.tensorboard.logDir: differs from spec.tensorboard.logDir; set only one of them\n"
+	  "spec.policy.tensorboard.image: differs from spec.tensorboard.image; set only one of them\n"
+	  "spec.policy.tensorboard.volumes: differs from spec.tensorboard.volumes; set only one of them\n"
+	  "spec.policy.tensorboard.volumeMounts: differs from spec.tensorboard.volumeMounts; set only one of them\n"
+	  "spec.policy.tensorboard.serviceType: differs from spec.tensorboard.serviceType; set only one of them\n"
+	  "spec.policy.tensorboard.ttlSecondsAfterFinished: differs from "
+	  "spec.tensorboard.ttlSecondsAfterFinished; set only one of them" },
 	{ OWN("{'logDir':'/l'}", ",'tensorboard':{'labels':{'a':1}}"), NULL,
-	  "spec: tensorboard.labels must be an object of texts" },
+	  "spec: tensorboard.labels must be an object of strings" },
 
 	/* It is a role, and takes no part. */
 	{ "{'roles':[" WORKER ",{'name':'tensorboard','title':'TensorBoard','path':'spec.r.tb','count':1,"
 	  "'template':" TEMPLATE "}]}",
 	  "{'tensorboard':{'logDir':'/l'}}",
-	  "spec.policy.tensorboard: role \"tensorboard\" is there already, as \"TensorBoard\" at spec.r.tb" },
+	  "spec.policy.tensorboard: role \"tensorboard\" already exists, as \"TensorBoard\" at spec.r.tb" },
 	{ DOC, "{'tensorboard':{'logDir':'/l'},'complete':{'role':'tensorboard'}}",
-	  "spec.policy.complete: role \"tensorboard\" takes no part in the job's end, it cannot be the chief" },
+	  "spec.policy.complete: role \"tensorboard\" takes no part in the job's end, so it cannot be the chief" },
 	{ "{'roles':[]}", "{'tensorboard':{'logDir':'/l'}}", "spec: has no replicas; a job needs at least one" },
 	{ DOC, "{'tensorboard':{'logDir':'/l'},'roles':{'tensorboard':{'restart':{'backoff':{'maxSeconds':7}}}}}", "" },
 };
@@ -219,7 +219,7 @@ static void test_too_many_roles(void **state)
 		buf_printf(&doc, "%s{'name':'r%d','count':1,'template':" TEMPLATE "}", i ? "," : "", i);
 	buf_put(&doc, STR("]}"));
 	job = read_job(&b, doc.p, "{'tensorboard':{'logDir':'/l'}}");
-	assert_string_equal(problems_text(&b, &job->problems), "spec.policy.tensorboard: the job has 64 roles already");
+	assert_string_equal(problems_text(&b, &job->problems), "spec.policy.tensorboard: the job already has 64 roles");
 	assert_int_equal(job->n_roles, JOB_MAX_ROLES);
 	buf_release(&doc);
 	bench_release(&b);

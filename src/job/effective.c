@@ -242,8 +242,8 @@ static void check_codes(const struct policy *user, const struct policy *own, str
 	    !(policy->said & SAID_RESTART_POLICY) || by_codes(policy->restart.policy))
 		return;
 	problem_error(p, place_path(codes->at, STR("restart.exitCodes"), p->arena),
-	              "is not looked at while %.*s is %s; make that ExitCode or OnNodeFailWithExitCode, or leave one "
-	              "of them out",
+	              "has no effect while %.*s is %s; set that to ExitCode or OnNodeFailWithExitCode, or remove one "
+	              "of them",
 	              STR_F(place_path(policy->at, STR("restart.policy"), p->arena)),
 	              restart_policy_name(policy->restart.policy));
 }
@@ -271,7 +271,7 @@ void policy_conflicts(const struct policy *user, const struct policy *own, enum 
 		other = field_text(own, level, t->said, a);
 		if (!str_eq_nocase(one, other))
 			problem_error(p, place_path(user->at, str_c(t->key), a),
-			              "says %.*s, but %.*s says %.*s; say it in one place", STR_F(one),
+			              "is %.*s, but %.*s is %.*s; set only one of them", STR_F(one),
 			              STR_F(place_path(own->at, str_c(t->key), a)), STR_F(other));
 	}
 	check_codes(user, own, p);

@@ -99,18 +99,16 @@ static const struct effective_case {
 	{ .policy = "{'restart':{'policy':'ExitCode','exitCodes':137}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 137; complete All fail Any" },
 	{ .policy = "{'restart':{'policy':'OnFailure','exitCodes':137}}",
-	  .problems =
-	          "spec.policy.restart.exitCodes: is not looked at while spec.policy.restart.policy is OnFailure; make "
-	          "that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	  .problems = "spec.policy.restart.exitCodes: has no effect while spec.policy.restart.policy is OnFailure; set "
+	              "that to ExitCode or OnNodeFailWithExitCode, or remove one of them" },
 	{ .own_role = "{'restart':{'policy':'Always'}}",
 	  .policy = "{'roles':{'worker':{'restart':{'exitCodes':137}}}}",
-	  .problems =
-	          "spec.policy.roles.worker.restart.exitCodes: is not looked at while spec.r.worker.restartPolicy is "
-	          "Always; make that ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	  .problems = "spec.policy.roles.worker.restart.exitCodes: has no effect while spec.r.worker.restartPolicy is "
+	              "Always; set that to ExitCode or OnNodeFailWithExitCode, or remove one of them" },
 	{ .own = "{'restart':{'exitCodes':137}}",
 	  .policy = "{'restart':{'policy':'Never'}}",
-	  .problems = "spec.restartingExitCode: is not looked at while spec.policy.restart.policy is Never; make that "
-	              "ExitCode or OnNodeFailWithExitCode, or leave one of them out" },
+	  .problems = "spec.restartingExitCode: has no effect while spec.policy.restart.policy is Never; set that "
+	              "to ExitCode or OnNodeFailWithExitCode, or remove one of them" },
 	/* No codes anywhere: those that a signal makes, but for memory. */
 	{ .policy = "{'restart':{'policy':'ExitCode'}}",
 	  .want = "ExitCode Pod limit -1 backoff 10/300 codes 128-255 oom; complete All fail Any" },
@@ -132,7 +130,7 @@ static const struct effective_case {
 	  .policy = "{'restart':{'policy':'Always'}}",
 	  .want = "Always Pod limit -1 backoff 10/300; complete All fail Any" },
 	{ .policy = "{'restart':{'exitCodes':[]}}",
-	  .problems = "spec.policy.restart.exitCodes: names no exit code; leave it out, or say restart.policy: Never" },
+	  .problems = "spec.policy.restart.exitCodes: is empty; leave it out, or set restart.policy: Never" },
 	{ .policy = "{'restart':{'exitCodes':{}}}",
 	  .problems = "spec.policy.restart.exitCodes: must be exit codes such as 137, \"137,143\" or \"128-255\", or a "
 	              "list "
@@ -217,42 +215,40 @@ static const struct conflict_case {
 	const char *problems;
 } conflicts[] = {
 	{ "{'restart':{'policy':'Always'}}", "{'restart':{'policy':'OnFailure'}}", false,
-	  "spec.policy.restart.policy: says OnFailure, but spec.restart.policy says Always; say it in one place" },
+	  "spec.policy.restart.policy: is OnFailure, but spec.restart.policy is Always; set only one of them" },
 	{ "{'restart':{'scope':'Role','policy':'Always'}}", "{'restart':{'scope':'Job'}}", false,
-	  "spec.policy.restart.scope: says Job, but spec.restart.scope says Role; say it in one place" },
+	  "spec.policy.restart.scope: is Job, but spec.restart.scope is Role; set only one of them" },
 	{ "{'restart':{'limit':1,'policy':'Always'}}", "{'restart':{'limit':2}}", false,
-	  "spec.policy.restart.limit: says 2, but spec.restart.limit says 1; say it in one place" },
+	  "spec.policy.restart.limit: is 2, but spec.restart.limit is 1; set only one of them" },
 	{ "{'restart':{'backoff':{'initialSeconds':1,'maxSeconds':2}}}",
 	  "{'restart':{'backoff':{'initialSeconds':3,'maxSeconds':4}}}", false,
-	  "spec.policy.restart.backoff.initialSeconds: says 3, but spec.restart.backoff.initialSeconds says 1; say it "
-	  "in one "
-	  "place\n"
-	  "spec.policy.restart.backoff.maxSeconds: says 4, but spec.restart.backoff.maxSeconds says 2; say it in one "
-	  "place" },
+	  "spec.policy.restart.backoff.initialSeconds: is 3, but spec.restart.backoff.initialSeconds is 1; set "
+	  "only one of them\n"
+	  "spec.policy.restart.backoff.maxSeconds: is 4, but spec.restart.backoff.maxSeconds is 2; set only "
+	  "one of them" },
 	{ "{'restart':{'exitCodes':'1,2'}}", "{'restart':{'exitCodes':[1,2,3]}}", false,
-	  "spec.policy.restart.exitCodes: says 1-3, but spec.restartingExitCode says 1-2; say it in one place" },
+	  "spec.policy.restart.exitCodes: is 1-3, but spec.restartingExitCode is 1-2; set only one of them" },
 	{ "{'complete':'All'}", "{'complete':{'role':'worker'}}", false,
-	  "spec.policy.complete: says {role: worker, index: 0}, but spec.complete says All; say it in one place" },
+	  "spec.policy.complete: is {role: worker, index: 0}, but spec.complete is All; set only one of them" },
 	{ "{'complete':{'role':'worker'}}", "{'complete':{'role':'worker','index':1}}", false,
-	  "spec.policy.complete: says {role: worker, index: 1}, but spec.complete says {role: worker, index: 0}; say "
-	  "it in one "
-	  "place" },
+	  "spec.policy.complete: is {role: worker, index: 1}, but spec.complete is {role: worker, index: 0}; set only "
+	  "one of them" },
 	{ "{'fail':'All'}", "{'fail':'Any'}", false,
-	  "spec.policy.fail: says Any, but spec.fail says All; say it in one place" },
+	  "spec.policy.fail: is Any, but spec.fail is All; set only one of them" },
 	{ "{'timeLimit':1,'activeDeadlineSeconds':2,'ttlSecondsAfterFinished':0}",
 	  "{'timeLimit':4,'activeDeadlineSeconds':5,'ttlSecondsAfterFinished':6}", false,
-	  "spec.policy.timeLimit: says 4, but spec.timeLimit says 1; say it in one place\n"
-	  "spec.policy.activeDeadlineSeconds: says 5, but spec.activeDeadlineSeconds says 2; say it in one place\n"
-	  "spec.policy.ttlSecondsAfterFinished: says 6, but spec.ttlSecondsAfterFinished says 0; say it in one place" },
+	  "spec.policy.timeLimit: is 4, but spec.timeLimit is 1; set only one of them\n"
+	  "spec.policy.activeDeadlineSeconds: is 5, but spec.activeDeadlineSeconds is 2; set only one of them\n"
+	  "spec.policy.ttlSecondsAfterFinished: is 6, but spec.ttlSecondsAfterFinished is 0; set only one of them" },
 	{ "{'cleanPods':'All'}", "{'cleanPods':'None'}", false,
-	  "spec.policy.cleanPods: says None, but spec.cleanPods says All; say it in one place" },
+	  "spec.policy.cleanPods: is None, but spec.cleanPods is All; set only one of them" },
 	{ "{'suspend':false}", "{'suspend':true}", false,
-	  "spec.policy.suspend: says true, but spec.suspend says false; say it in one place" },
+	  "spec.policy.suspend: is true, but spec.suspend is false; set only one of them" },
 	{ "{'restart':{'backoff':{'initialSeconds':9,'maxSeconds':2}}}", NULL, false,
 	  "spec.restart.backoff: initialSeconds 9 is more than maxSeconds 2" },
 	{ "{'complete':'Any','fail':'None'}", "{'complete':'All','fail':'Rank0'}", true,
-	  "spec.policy.roles.worker.complete: says All, but spec.r.worker.complete says Any; say it in one place\n"
-	  "spec.policy.roles.worker.fail: says Rank0, but spec.r.worker.fail says None; say it in one place" },
+	  "spec.policy.roles.worker.complete: is All, but spec.r.worker.complete is Any; set only one of them\n"
+	  "spec.policy.roles.worker.fail: is Rank0, but spec.r.worker.fail is None; set only one of them" },
 	/* The same twice is no conflict; neither is another level. */
 	{ "{'complete':{'role':'WORKER'},'fail':'Any','restart':{'exitCodes':'1,2','limit':3},'suspend':true}",
 	  "{'complete':{'role':'worker','index':0},'fail':'Any','restart':{'exitCodes':[1,2],'limit':3},'suspend':"
@@ -326,7 +322,8 @@ static const struct job_case {
 	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
 	  .problems = "spec.complete: the chief's index 2 does not exist: role \"worker\" has 2 replicas" },
 	{ .policy = "{'complete':{'role':'board'}}",
-	  .problems = "spec.policy.complete: role \"board\" takes no part in the job's end, it cannot be the chief" },
+	  .problems =
+	          "spec.policy.complete: role \"board\" takes no part in the job's end, so it cannot be the chief" },
 	{ .policy = "{'complete':{'index':1}}",
 	  .problems = "spec.policy.complete: a chief needs the name of a role: {role, index}" },
 	{ .policy = "{'complete':{'role':'worker','index':-1}}",

@@ -132,8 +132,8 @@ static void test_mistakes(void **state)
 		{ "{'queue':'a.'}", AT_POLICY ".queue: " NAME },
 		{ "{'priorityClass':7}", AT_POLICY ".priorityClass: " NAME },
 		{ "{'minResources':{'cpu':'lots','memory':'1Gi','x':-1}}",
-		  AT_POLICY ".minResources.cpu: is no quantity such as 500m, 4 or 8Gi\n" AT_POLICY
-		            ".minResources.x: is no quantity such as 500m, 4 or 8Gi" },
+		  AT_POLICY ".minResources.cpu: must be a quantity such as 500m, 4 or 8Gi\n" AT_POLICY
+		            ".minResources.x: must be a quantity such as 500m, 4 or 8Gi" },
 		{ "{'minResources':'4'}",
 		  AT_POLICY ".minResources: must be a list of resources such as {cpu: 4, memory: "
 		            "8Gi}, found a string" },

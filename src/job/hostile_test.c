@@ -196,7 +196,7 @@ static void test_many(void **state)
 	(void)state;
 	job = read_val(&b, many(&b, "{'roles':[", ROLE("r#", 1) "}", 10000, "]}"), NULL, NULL);
 	assert_int_equal(job->n_roles, JOB_MAX_ROLES);
-	assert_string_equal(problems_text(&b, &job->problems), "spec: has 10000 roles; at most 64 are possible");
+	assert_string_equal(problems_text(&b, &job->problems), "spec: has 10000 roles; at most 64 are allowed");
 
 	/* As many problems as are kept, all counted. */
 	job = read_val(&b, parse(&b, good_doc), many(&b, "{'roles':{", "'nobody#':{}", 10000, "}}"), NULL);

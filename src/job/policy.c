@@ -17,7 +17,7 @@ static bool read_codes(const struct decode *d, yyjson_val *val, void *base, cons
 	if (!code_set_read(&policy->restart.codes, val, path, d->p))
 		return false;
 	if (!d->by_kind && code_set_empty(&policy->restart.codes)) {
-		problem_error(d->p, path, "names no exit code; leave it out, or say restart.policy: Never");
+		problem_error(d->p, path, "is empty; leave it out, or set restart.policy: Never");
 		return false;
 	}
 	return true;

@@ -75,7 +75,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 	if (list && !yyjson_is_arr(list) && !(yyjson_is_obj(list) && yyjson_obj_size(list) == 0))
 		problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(list));
 	if (yyjson_arr_size(list) > n)
-		problem_error(p, STR("spec"), "has %zu roles; at most %d are possible", yyjson_arr_size(list),
+		problem_error(p, STR("spec"), "has %zu roles; at most %d are allowed", yyjson_arr_size(list),
 		              JOB_MAX_ROLES);
 	job->roles = arena_array(p->arena, struct role, room);
 	job->n_roles = n;

@@ -42,7 +42,7 @@ static const struct {
 	{ "{'roles':[" R("a", "0.5", "") "]}", "spec.r.a.count: must be a whole number between 0 and 100000" },
 	{ "{'roles':[" R("a", "'2'", "") "]}", "spec.r.a.count: must be a whole number, found a string" },
 	{ "{'roles':[" R("a", "100000", "") "," R("b", "1", "") "]}",
-	  "spec: has 100001 replicas in all; at most 100000 are possible" },
+	  "spec: has 100001 replicas in all; at most 100000 are allowed" },
 	{ "{'roles':[" R("a", "2", ",'min':1,'max':2") "]}", "" },
 	{ "{'roles':[" R("a", "2", ",'min':3,'max':1") "]}", "spec.r.a.min: 3 is more than the maximum 1" },
 	{ "{'roles':[" R("a", "2", ",'min':3") "]}", "spec.r.a.min: 3 is more than the number of replicas, 2" },
@@ -65,7 +65,7 @@ static const struct {
 	  "spec.r." NAME63 "4.name: must be a DNS label (letters, digits, '-', at most 63), found "
 	  "\"a234567890123456789012345678901234567890…\"" },
 	{ "{'roles':[" R("a", "1", ",'title':'A'") "," R("b", "1", "") "," R("a", "1", ",'title':'a'") "]}",
-	  "spec.r.a.name: role \"a\" is there already, as \"A\" at spec.r.a" },
+	  "spec.r.a.name: role \"a\" already exists, as \"A\" at spec.r.a" },
 	{ "{'roles':[{'count':1,'name':7,'template':" TEMPLATE "}]}",
 	  "spec.roles[0].name: must be a string, found a number\nspec.roles[0].name: a role needs a name" },
 

@@ -487,7 +487,7 @@ struct record *record_read(yyjson_val *val, struct arena *a, struct err *e)
 	r->version = (int32_t)version;
 	read_fields(&in, val, r);
 	if (in.bad) {
-		err_set(e, ERR_INVALID, "status.dlOperator: %s makes no sense", in.bad);
+		err_set(e, ERR_INVALID, "status.dlOperator: %s is not valid", in.bad);
 		return NULL;
 	}
 	return r;

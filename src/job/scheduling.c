@@ -58,7 +58,7 @@ static bool read_resources(const struct decode *d, yyjson_val *val, void *base, 
 		struct spot here = { s, json_str(key) };
 
 		if (!here.name.n || !quantity_read(yyjson_obj_iter_get_val(key), &milli))
-			problem_error(d->p, spot_path(d, &here), "is no quantity such as 500m, 4 or 8Gi");
+			problem_error(d->p, spot_path(d, &here), "must be a quantity such as 500m, 4 or 8Gi");
 	}
 	policy->scheduling.min_resources = val;
 	return d->p->errors == errors;

@@ -220,7 +220,7 @@ static void mark_counting(struct template_reader *r)
 		r->containers.v[r->containers.n - 1].counts = true;
 	} else if (n && !counting) {
 		problem_error(r->p, below(r, STR("containers")),
-		              "none is named \"%.*s%s\", so it is not known whose exit code counts; there are %.*s",
+		              "none is named \"%.*s%s\", so no container's exit code would count; there are %.*s",
 		              STR_F(r->role->match_text), r->role->match == MATCH_PREFIX ? "*" : "",
 		              STR_F(text_list(names, MIN(n, (size_t)4), r->a)));
 	}

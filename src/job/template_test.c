@@ -43,9 +43,9 @@ static const struct template_case {
 	{ "{'first':true}", NULL, "{'spec':{'initContainers':[" C("z") "],'containers':[" C("a") "," C("b") "]}}",
 	  "init:z *a b |", NULL },
 	{ "{'name':'mx'}", NULL, SPEC(C("a") "," C("b")), "a b |",
-	  T ".containers: none is named \"mx\", so it is not known whose exit code counts; there are a or b" },
+	  T ".containers: none is named \"mx\", so no container's exit code would count; there are a or b" },
 	{ "{'prefix':'x-'}", NULL, SPEC(C("a") "," C("b") "," C("c") "," C("d") "," C("e")), "a b c d e |",
-	  T ".containers: none is named \"x-*\", so it is not known whose exit code counts; there are a, b, c or d" },
+	  T ".containers: none is named \"x-*\", so no container's exit code would count; there are a, b, c or d" },
 	{ "{'nam':'x'}", NULL, SPEC(C("a")), "*a |", "spec.r.containers.nam: unknown field; did you mean \"name\"?" },
 	{ "'first'", NULL, SPEC(C("a")), "*a |", "spec.r.containers: must be an object, found a string" },
 

@@ -25,7 +25,7 @@ static void check_log_dir(const struct companion_policy *c, const struct compani
 {
 	struct str path = companion_path(docs, TENSORBOARD_LOG_DIR), dir = c->log_dir;
 
-	/* What is no text was told when it was read. */
+	/* A wrong type was already reported when the field was read. */
 	if (companion_is_told(docs, TENSORBOARD_LOG_DIR))
 		return;
 	if (!dir.n)

@@ -38,7 +38,7 @@ bool chief_find(struct job *job, struct str name, struct place at, struct proble
 		problem_error(p, path, "the chief's role \"%.*s\" does not exist%.*s", STR_F(text_shown(name, a)),
 		              STR_F(text_hint(name, "the roles are", role_titles(job, a), job->n_roles, a)));
 	} else if (job->roles[i].aux) {
-		problem_error(p, path, "role \"%.*s\" takes no part in the job's end, it cannot be the chief",
+		problem_error(p, path, "role \"%.*s\" takes no part in the job's end, so it cannot be the chief",
 		              STR_F(name));
 	} else if (job->chief_index >= job->roles[i].count) {
 		problem_error(p, path, "the chief's index %d does not exist: role \"%.*s\" has %d replicas",
@@ -81,7 +81,7 @@ static void check_role_name(const struct job *job, size_t i, const struct role_d
 	for (size_t k = 0; k < i; k++) {
 		if (!str_eq_nocase(job->roles[k].name, role->name))
 			continue;
-		problem_error(p, path, "role \"%.*s\" is there already, as \"%.*s\" at %.*s", STR_F(shown),
+		problem_error(p, path, "role \"%.*s\" already exists, as \"%.*s\" at %.*s", STR_F(shown),
 		              STR_F(text_shown(job->roles[k].title, p->arena)), STR_F(job->roles[k].path));
 		return;
 	}
@@ -123,6 +123,6 @@ void job_validate(struct job *job, const struct role_doc *docs, struct problems 
 	else if (known && !counting)
 		problem_error(p, STR("spec"), "has no replicas; a job needs at least one");
 	if (total > JOB_MAX_REPLICAS)
-		problem_error(p, STR("spec"), "has %lld replicas in all; at most %d are possible", (long long)total,
+		problem_error(p, STR("spec"), "has %lld replicas in all; at most %d are allowed", (long long)total,
 		              JOB_MAX_REPLICAS);
 }

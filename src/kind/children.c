@@ -84,12 +84,12 @@ static void check_name(struct kind_job *kj, size_t role, const char *what, struc
 		if (n == 0)
 			problem_error(
 				p, kj->job->roles[role].path,
-				"the %s would be named \"%.*s\", which has %zu characters; at most %d are possible",
+				"the %s would be named \"%.*s\", which has %zu characters; at most %d are allowed",
 				what, STR_F(name), name.n, JOB_NAME_KEPT);
 		else
 			problem_error(p, STR("metadata.name"),
 			              "the %s would be named \"%.*s\", which has %zu characters; at most %d are "
-			              "possible: shorten the job's name by %zu",
+			              "allowed: shorten the job's name by %zu",
 			              what, STR_F(name), name.n, JOB_NAME_KEPT, kj->job->name.n - n);
 	} else if (letter_first && str_is_dns_label(name, false)) {
 		problem_error(p, STR("metadata.name"),

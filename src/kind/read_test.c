@@ -44,7 +44,7 @@ static const struct {
 	{ TF_HEAD "spec: {replicaSpecs: [{" T "}]}", "" },
 	{ TF_HEAD "spec: {replica_specs: [{tf_port: 2222, tfReplicaType: MASTER, " T "}]}", "" },
 	{ TF_HEAD "spec: {replica_specs: [{" T "}], replicaSpecs: [{" T "}]}",
-	  "error spec.replicaSpecs: the same field is there already as `replica_specs`\n" },
+	  "error spec.replicaSpecs: the same field is already set as `replica_specs`\n" },
 	{ TF_HEAD "spec: {replicaSpec: [{" T "}]}",
 	  "error spec.replicaSpec: unknown field, did you mean `replicaSpecs`?\n" },
 	{ TF_HEAD "spec: {ReplicaSpecs: [{" T "}]}",
@@ -106,7 +106,7 @@ static const struct {
 	{ TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: WORKER}]}",
 	  "error spec.replicaSpecs[0].template: is missing; it must be a pod template with spec.containers\n" },
 	{ TF_HEAD "spec: {replica_specs: [{" T "}, {tf_replica_type: MASTER, " T "}]}",
-	  "error spec.replica_specs[1].tf_replica_type: role \"MASTER\" is there already, as \"MASTER\" at "
+	  "error spec.replica_specs[1].tf_replica_type: role \"MASTER\" already exists, as \"MASTER\" at "
 	  "spec.replica_specs[0]\n" },
 	{ TF_HEAD "spec: {tensorboard: {}, replicaSpecs: [{" T "}]}", "error spec.tensorboard.logDir: is missing\n" },
 	{ TF_HEAD "spec: {tensorboard: {logDir: ''}, replicaSpecs: [{" T "}]}",
@@ -158,7 +158,7 @@ static const struct {
 	{ AI_HEAD "spec: {completePolicy: Rank0, replicaSpecs: {a: {" P "}}}",
 	  "error spec.completePolicy: must be Any or All, found \"Rank0\"\n" },
 	{ AI_HEAD "spec: {replicaSpecs: {my-role: {" P "}, my/role: {" P "}}}",
-	  "error spec.replicaSpecs.my/role: role \"my/role\" is there already, as \"my-role\" at "
+	  "error spec.replicaSpecs.my/role: role \"my/role\" already exists, as \"my-role\" at "
 	  "spec.replicaSpecs.my-role\n" },
 	{ AI_HEAD "spec: {replicaSpecs: {my-role: {" P "}, my--role: {" P "}, my/-role: {" P "}}}", NULL },
 	{ AI_HEAD "spec: {replicaSpecs: {a/b: {" P "}, a+b: {" P "}}}", NULL },
@@ -217,7 +217,7 @@ static void test_names_too_long(void **state)
 	                "error metadata.name: the pod would be named "
 	                "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-trainer-0\", which has 69 "
 	                "characters; at "
-	                "most 63 are possible: shorten the job's name by 6\n");
+	                "most 63 are allowed: shorten the job's name by 6\n");
 	/* The last index decides. */
 	expect_problems(
 		&f,
@@ -226,7 +226,7 @@ static void test_names_too_long(void **state)
 		"spec: {replicaSpecs: {trainer: {replicas: 11, " P "}}}",
 		"error metadata.name: the pod would be named "
 		"\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-trainer-10\", which has 64 characters; at "
-		"most 63 are possible: shorten the job's name by 1\n");
+		"most 63 are allowed: shorten the job's name by 1\n");
 	/* A's services are longer than its pods. */
 	fixture_read(&f, "apiVersion: mpba.fbk.eu/v1\nkind: MXJob\n"
 	                 "metadata: {name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}\n"
@@ -242,7 +242,7 @@ static void test_names_too_long(void **state)
 	/* No name of the job could help. */
 	fixture_read(&f, AI_HEAD
 	             "spec: {replicaSpecs: {aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: {" P "}}}");
-	assert_non_null(strstr(fixture_problems(&f), "at most 63 are possible\n"));
+	assert_non_null(strstr(fixture_problems(&f), "at most 63 are allowed\n"));
 }
 
 static void expect_names(const char *yaml, size_t role, int32_t index, const char *pod, const char *service)

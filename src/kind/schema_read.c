@@ -298,7 +298,7 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 		}
 		g = &ret[f - s->fields];
 		if (g->val && !g->guessed) {
-			problem_error(r->p, path_key(r->a, path, key), "the same field is there already as `%.*s`",
+			problem_error(r->p, path_key(r->a, path, key), "the same field is already set as `%.*s`",
 			              STR_F(g->spelling));
 			continue;
 		}

@@ -19,9 +19,9 @@ static bool read_one(struct str *ret, struct str path, struct arena *a, struct e
 {
 	switch (file_read(ret, arena_str(a, path).p, a, e)) {
 	case FILE_READ:
-		return is_whole(*ret) || err_set(e, ERR_INVALID, "%.*s holds no PEM", STR_F(path));
+		return is_whole(*ret) || err_set(e, ERR_INVALID, "%.*s has no PEM data", STR_F(path));
 	case FILE_MISSING:
-		return err_set(e, ERR_IO, "%.*s is not there", STR_F(path));
+		return err_set(e, ERR_IO, "%.*s does not exist", STR_F(path));
 	case FILE_FAILED:
 		return false;
 	}

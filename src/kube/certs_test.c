@@ -194,7 +194,7 @@ static void test_broken_files(void **state)
 		put("ca.crt", broken[i]);
 		k = start(&c);
 		ask_until(k, told_a_problem);
-		assert_string_equal(seen.problem, "ca.crt holds no PEM");
+		assert_string_equal(seen.problem, "ca.crt has no PEM data");
 		assert_int_equal(ask(k), 200);
 		kube_free(k);
 	}
@@ -202,7 +202,7 @@ static void test_broken_files(void **state)
 	assert_int_equal(unlink("ca.crt"), 0);
 	k = start(&c);
 	ask_until(k, told_a_problem);
-	assert_string_equal(seen.problem, "ca.crt is not there");
+	assert_string_equal(seen.problem, "ca.crt does not exist");
 	assert_int_equal(ask(k), 200);
 	assert_int_equal(seen.changes, 0);
 	kube_free(k);

@@ -28,17 +28,17 @@ bool kube_server_url(struct str *ret, struct str url, bool tls, struct arena *a,
 		other |= memcmp(url.p + i, "://", 3) == 0;
 	for (size_t i = 0; i < url.n; i++)
 		if ((unsigned char)url.p[i] <= ' ' || url.p[i] == 0x7f)
-			return err_set(e, ERR_INVALID, "no URL: there is a blank or control character in it");
+			return err_set(e, ERR_INVALID, "not a URL: it has a blank or control character");
 	if (other && !https && !http)
-		return err_set(e, ERR_INVALID, "no URL of http or https");
+		return err_set(e, ERR_INVALID, "not an http or https URL");
 	if (http || https)
 		rest = str_sub(url, https ? 8 : 7, url.n);
 	while (rest.n && rest.p[rest.n - 1] == '/')
 		rest.n--;
 	if (str_empty(rest) || rest.p[0] == '/' || rest.p[0] == ':')
-		return err_set(e, ERR_INVALID, "no URL: the host is missing");
+		return err_set(e, ERR_INVALID, "not a URL: the host is missing");
 	if (memchr(rest.p, '?', rest.n) || memchr(rest.p, '#', rest.n) || memchr(rest.p, '@', rest.n))
-		return err_set(e, ERR_INVALID, "no URL of a server: a query, fragment or user cannot be in it");
+		return err_set(e, ERR_INVALID, "not the URL of a server: it must not have a query, fragment or user");
 	*ret = arena_printf(a, "%s%.*s", https || (!http && tls) ? "https://" : "http://", STR_F(rest));
 	return true;
 }
@@ -47,7 +47,7 @@ bool kube_check_token(struct str token, struct err *e)
 {
 	for (size_t i = 0; i < token.n; i++)
 		if ((unsigned char)token.p[i] < ' ' || token.p[i] == 0x7f)
-			return err_set(e, ERR_INVALID, "the token has a character that cannot stand in a header");
+			return err_set(e, ERR_INVALID, "the token has a character that a header cannot hold");
 	return true;
 }
 
@@ -61,7 +61,8 @@ static bool account_file(struct str *ret, const struct kube_config_args *args, s
 		return true;
 	case FILE_MISSING:
 		*ret = STR_NONE;
-		return !wanted || err_set(e, ERR_IO, "%s: not there: this is no pod with a service account", path.p);
+		return !wanted ||
+		       err_set(e, ERR_IO, "%s does not exist: this is not a pod with a service account", path.p);
 	case FILE_FAILED:
 		return false;
 	}
@@ -129,7 +130,7 @@ static bool load_wanted(struct kube_config *ret, const struct kube_config_args *
 
 	if (!kubeconfig_load(ret, args, &args->kubeconfig, 1, &found, a, e))
 		return false;
-	return found || err_set(e, ERR_IO, "--kubeconfig: %.*s is not there", STR_F(args->kubeconfig));
+	return found || err_set(e, ERR_IO, "--kubeconfig: %.*s does not exist", STR_F(args->kubeconfig));
 }
 
 static bool load_several(struct kube_config *ret, const struct kube_config_args *args, struct str files, bool *found,
@@ -162,8 +163,7 @@ bool kube_config_load(struct kube_config *ret, const struct kube_config_args *ar
 	if (!str_empty(files)) {
 		if (!load_several(ret, args, files, &found, a, e))
 			return false;
-		return found ||
-		       err_set(e, ERR_IO, "none of the files that %s names is there: %.*s", variable, STR_F(files));
+		return found || err_set(e, ERR_IO, "none of the files in %s exists: %.*s", variable, STR_F(files));
 	}
 	if (has_account(args, a))
 		return load_account(ret, args, a, e);
@@ -177,7 +177,7 @@ bool kube_config_load(struct kube_config *ret, const struct kube_config_args *ar
 	if (!str_empty(args->master))
 		return load_master(ret, args, a, e);
 	return err_set(e, ERR_IO,
-	               "no cluster to speak to: neither --kubeconfig, --master nor KUBECONFIG is given, there is no "
+	               "no cluster to connect to: neither --kubeconfig, --master nor KUBECONFIG is given, there is no "
 	               "service account in %.*s and no %.*s/.kube/config",
 	               STR_F(account_dir(args)), STR_F(home));
 }

@@ -215,7 +215,7 @@ static void test_merge(void **state)
 	args.context = STR("e");
 	refuse(&args, "/c/3: contexts[1].context.cluster: is missing");
 	args.context = STR("f");
-	refuse(&args, "/a/1, /b/2, /c/3, /d/4: there is no context of the name \"f\"");
+	refuse(&args, "/a/1, /b/2, /c/3, /d/4: there is no context named \"f\"");
 }
 
 #define USER(what) HEAD CONTEXT CLUSTER "users:\n- {name: u, user: {" what "}}\n"
@@ -228,42 +228,44 @@ static void test_refused(void **state)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ "[1]", "/k/config: no kubeconfig, but a list" },
+		{ "[1]", "/k/config: not a kubeconfig, but a list" },
 		{ "a: [", "/k/config:2:1: expected a value" },
 		{ "a: 1\n---\nb: 2", "/k/config: more than one document" },
 		{ "kind: Pod", "/k/config: kind: must be Config, not Pod" },
 		{ "kind: Config", "/k/config: current-context is not set" },
 		{ "current-context: 5", "/k/config: current-context: must be a string, not a number" },
-		{ "current-context: c", "/k/config: there is no context of the name \"c\"" },
+		{ "current-context: c", "/k/config: there is no context named \"c\"" },
 		{ HEAD "contexts: {}", "/k/config: contexts: must be a list, not an object" },
 		{ HEAD "contexts: [5, {name: 5}, {name: c, context: 5}]",
 		  "/k/config: contexts[2].context: must be an object, not a number" },
-		{ HEAD CONTEXT, "/k/config: contexts[0].context.cluster: there is no cluster of the name \"k\"" },
-		{ HEAD CONTEXT CLUSTER, "/k/config: contexts[0].context.user: there is no user of the name \"u\"" },
+		{ HEAD CONTEXT, "/k/config: contexts[0].context.cluster: there is no cluster named \"k\"" },
+		{ HEAD CONTEXT CLUSTER, "/k/config: contexts[0].context.user: there is no user named \"u\"" },
 		{ HEAD "contexts: [{name: c}, {name: c}]", "/k/config: contexts[1].name: \"c\" is in this file twice" },
 		{ SERVER(""), "/k/config: clusters[0].cluster.server: is missing" },
 		{ SERVER("server: 5"), "/k/config: clusters[0].cluster.server: must be a string, not a number" },
-		{ SERVER("server: 'ftp://x'"), "/k/config: clusters[0].cluster.server: no URL of http or https" },
-		{ SERVER("server: 'https://'"), "/k/config: clusters[0].cluster.server: no URL: the host is missing" },
+		{ SERVER("server: 'ftp://x'"), "/k/config: clusters[0].cluster.server: not an http or https URL" },
+		{ SERVER("server: 'https://'"),
+		  "/k/config: clusters[0].cluster.server: not a URL: the host is missing" },
 		{ SERVER("server: 'https://a b'"),
-		  "/k/config: clusters[0].cluster.server: no URL: there is a blank or control character in it" },
-		{ SERVER("server: 'https://u:pw@h'"), "/k/config: clusters[0].cluster.server: no URL of a server: a "
-		                                      "query, fragment or user cannot be in it" },
+		  "/k/config: clusters[0].cluster.server: not a URL: it has a blank or control character" },
+		{ SERVER("server: 'https://u:pw@h'"),
+		  "/k/config: clusters[0].cluster.server: not the URL of a server: it must not have a "
+		  "query, fragment or user" },
 		{ SERVER("server: h, insecure-skip-tls-verify: maybe"),
 		  "/k/config: clusters[0].cluster.insecure-skip-tls-verify: must be true or false, not a string" },
 		{ SERVER("server: h, insecure-skip-tls-verify: true, certificate-authority-data: " PEM_DATA),
-		  "/k/config: clusters[0].cluster.insecure-skip-tls-verify: cannot stand beside a certificate "
+		  "/k/config: clusters[0].cluster.insecure-skip-tls-verify: cannot be combined with a certificate "
 		  "authority" },
 		{ SERVER("server: h, certificate-authority-data: '*'"),
-		  "/k/config: clusters[0].cluster.certificate-authority-data: is no base64" },
+		  "/k/config: clusters[0].cluster.certificate-authority-data: is not base64" },
 		{ SERVER("server: h, certificate-authority-data: YWJj"),
-		  "/k/config: clusters[0].cluster.certificate-authority-data: holds no PEM" },
+		  "/k/config: clusters[0].cluster.certificate-authority-data: has no PEM data" },
 		{ SERVER("server: h, certificate-authority: ca"),
-		  "/k/config: clusters[0].cluster.certificate-authority: /k/ca is not there" },
+		  "/k/config: clusters[0].cluster.certificate-authority: /k/ca does not exist" },
 		{ SERVER("server: h, certificate-authority: /closed"),
 		  "/k/config: clusters[0].cluster.certificate-authority: /closed: Permission denied" },
 		{ SERVER("server: h, certificate-authority: /text"),
-		  "/k/config: clusters[0].cluster.certificate-authority: /text holds no PEM" },
+		  "/k/config: clusters[0].cluster.certificate-authority: /text has no PEM data" },
 		{ SERVER("server: h, proxy-url: p"),
 		  "/k/config: clusters[0].cluster.proxy-url: must begin with http://, https:// or socks5://" },
 		{ SERVER("server: \"h\\0i\""), "/k/config: clusters[0].cluster.server: has a zero byte in it" },
@@ -272,12 +274,13 @@ static void test_refused(void **state)
 		{ USER("as: root"), "/k/config: users[0].user.as: impersonation is not supported" },
 		{ USER("token: 12345"), "/k/config: users[0].user.token: must be a string, not a number" },
 		{ USER("token: \"hush\\r\\nX: y\""),
-		  "/k/config: users[0].user.token: the token has a character that cannot stand in a header" },
-		{ USER("tokenFile: none"), "/k/config: users[0].user.tokenFile: /k/none is not there" },
+		  "/k/config: users[0].user.token: the token has a character that a header cannot hold" },
+		{ USER("tokenFile: none"), "/k/config: users[0].user.tokenFile: /k/none does not exist" },
 		{ USER("tokenFile: /empty"), "/k/config: users[0].user.tokenFile: the file is empty" },
 		{ USER("tokenFile: /lines"), "/k/config: users[0].user.tokenFile: /lines: the token has a character "
-		                             "that cannot stand in a header" },
-		{ USER("token: hush, username: me"), "/k/config: users[0].user.username: cannot stand beside a token" },
+		                             "that a header cannot hold" },
+		{ USER("token: hush, username: me"),
+		  "/k/config: users[0].user.username: cannot be combined with a token" },
 		{ USER("client-certificate-data: " PEM_DATA),
 		  "/k/config: users[0].user.client-key: is missing beside client-certificate" },
 		{ USER("client-key-data: " PEM_DATA),
@@ -358,10 +361,10 @@ static void test_account_refused(void **state)
 		struct pair files[3];
 		const char *want;
 	} cases[] = {
-		{ { { 0 } }, "/acc/token: not there: this is no pod with a service account" },
+		{ { { 0 } }, "/acc/token does not exist: this is not a pod with a service account" },
 		{ { { "/acc/token", NULL } }, "/acc/token: Permission denied" },
 		{ { { "/acc/token", "\n" } }, "/acc/token: empty" },
-		{ { { "/acc/token", "a\nb" } }, "/acc/token: the token has a character that cannot stand in a header" },
+		{ { { "/acc/token", "a\nb" } }, "/acc/token: the token has a character that a header cannot hold" },
 		{ { { "/acc/token", "a" }, { "/acc/ca.crt", NULL } }, "/acc/ca.crt: Permission denied" },
 	};
 
@@ -397,7 +400,7 @@ static void test_order(void **state)
 	args.kubeconfig = STR("/flag:x");
 	same(load(&args).server.url, "http://flag");
 	args.kubeconfig = STR("/gone");
-	refuse(&args, "--kubeconfig: /gone is not there");
+	refuse(&args, "--kubeconfig: /gone does not exist");
 	args.kubeconfig = STR_NONE;
 	same(load(&args).server.url, "http://env");
 	m.env = env + 1;
@@ -415,13 +418,13 @@ static void test_order(void **state)
 	args.master = STR("localhost:8080");
 	same(load(&args).server.url, "http://localhost:8080");
 	args.master = STR("://");
-	refuse(&args, "--master: no URL of http or https");
+	refuse(&args, "--master: not an http or https URL");
 	args.master = STR_NONE;
 	refuse(&args,
-	       "no cluster to speak to: neither --kubeconfig, --master nor KUBECONFIG is given, there is no service "
+	       "no cluster to connect to: neither --kubeconfig, --master nor KUBECONFIG is given, there is no service "
 	       "account in /none and no /.kube/config");
 	m.env = lost;
-	refuse(&args, "none of the files that KUBECONFIG names is there: /no:/none");
+	refuse(&args, "none of the files in KUBECONFIG exists: /no:/none");
 }
 
 /* A server without http:// or https:// in front: in the clear only if there is nothing to hide. */

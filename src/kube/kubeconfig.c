@@ -93,7 +93,7 @@ static bool read_named(struct str *ret, const struct sources *s, const struct ku
 	case FILE_READ:
 		return true;
 	case FILE_MISSING:
-		err_set(e, ERR_IO, "%s is not there", path.p);
+		err_set(e, ERR_IO, "%s does not exist", path.p);
 		break;
 	case FILE_FAILED:
 		break;
@@ -122,15 +122,15 @@ static bool get_pem(struct str *ret, struct str *file, const struct sources *s, 
 		*ret = arena_str(s->a, buf_str(&b));
 		buf_release(&b);
 		if (!ok)
-			return wrong(en, data_key.p, "is no base64", e);
-		return has_pem(*ret) || wrong(en, data_key.p, "holds no PEM", e);
+			return wrong(en, data_key.p, "is not base64", e);
+		return has_pem(*ret) || wrong(en, data_key.p, "has no PEM data", e);
 	}
 	if (str_empty(path))
 		return true;
 	*file = path;
 	if (!read_named(ret, s, en, key, path, e))
 		return false;
-	return has_pem(*ret) || err_set(e, ERR_INVALID, "%.*s: %.*s.%s: %s holds no PEM", STR_F(en->from->path),
+	return has_pem(*ret) || err_set(e, ERR_INVALID, "%.*s: %.*s.%s: %s has no PEM data", STR_F(en->from->path),
 	                                STR_F(en->field), key, path.p);
 }
 
@@ -175,7 +175,8 @@ static bool check_source(const struct kubeconfig_source *s, struct err *e)
 	if (yaml_count(s->yaml) > 1)
 		return err_set(e, ERR_INVALID, "%.*s: more than one document", STR_F(s->path));
 	if (s->root && !yyjson_is_obj(s->root))
-		return err_set(e, ERR_INVALID, "%.*s: no kubeconfig, but %s", STR_F(s->path), json_type_name(s->root));
+		return err_set(e, ERR_INVALID, "%.*s: not a kubeconfig, but %s", STR_F(s->path),
+		               json_type_name(s->root));
 	if (!str_empty(kind) && !str_eqc(kind, "Config"))
 		return err_set(e, ERR_INVALID, "%.*s: kind: must be Config, not %.*s", STR_F(s->path),
 		               STR_F(str_sub(kind, 0, 60)));
@@ -227,7 +228,7 @@ static bool read_cluster(struct kube_config *ret, const struct sources *s, const
 	    !get_text(&to->proxy, en, "proxy-url", s->a, e))
 		return false;
 	if (to->insecure && !str_empty(to->ca))
-		return wrong(en, "insecure-skip-tls-verify", "cannot stand beside a certificate authority", e);
+		return wrong(en, "insecure-skip-tls-verify", "cannot be combined with a certificate authority", e);
 	if (!str_empty(to->proxy) && !str_has_prefix(to->proxy, STR("http://")) &&
 	    !str_has_prefix(to->proxy, STR("https://")) && !str_has_prefix(to->proxy, STR("socks5://")))
 		return wrong(en, "proxy-url", "must begin with http://, https:// or socks5://", e);
@@ -362,7 +363,7 @@ static bool read_user(struct kube_config *ret, const struct sources *s, const st
 	if (!str_empty(ret->server.key) && str_empty(ret->server.cert))
 		return wrong(en, "client-certificate", "is missing beside client-key", e);
 	if (!str_empty(ret->username) && (!str_empty(ret->token) || !str_empty(ret->token_file)))
-		return wrong(en, "username", "cannot stand beside a token", e);
+		return wrong(en, "username", "cannot be combined with a token", e);
 	return true;
 }
 
@@ -411,7 +412,7 @@ static bool follow(struct kubeconfig_entry *ret, const struct sources *s, const 
 		return true;
 	if (!find_entry(ret, s, list, key, name, e))
 		return false;
-	return ret->val || err_set(e, ERR_INVALID, "%.*s: %.*s.%s: there is no %s of the name \"%.*s\"",
+	return ret->val || err_set(e, ERR_INVALID, "%.*s: %.*s.%s: there is no %s named \"%.*s\"",
 	                           STR_F(context->from->path), STR_F(context->field), key, key, STR_F(name));
 }
 
@@ -429,7 +430,7 @@ static bool resolve(struct kube_config *ret, const struct sources *s, struct err
 	if (!find_entry(&context, s, "contexts", "context", ret->context, e))
 		return false;
 	if (!context.val)
-		return err_set(e, ERR_INVALID, "%s: there is no context of the name \"%.*s\"", all_paths(s).p,
+		return err_set(e, ERR_INVALID, "%s: there is no context named \"%.*s\"", all_paths(s).p,
 		               STR_F(ret->context));
 	if (!get_text(&ret->ns, &context, "namespace", s->a, e) ||
 	    !follow(&cluster, s, &context, "cluster", "clusters", e) || !follow(&user, s, &context, "user", "users", e))

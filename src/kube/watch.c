@@ -230,7 +230,7 @@ static bool odd_item(struct watch *w, struct str text)
 	struct skim s = skim_text(text, false);
 
 	if (!is_known(&s))
-		return broken(w, "an item of the list is no object");
+		return broken(w, "an item of the list is not an object");
 	skip(w, &s, false, false);
 	return true;
 }
@@ -288,12 +288,12 @@ static void page_done(struct watch *w)
 	struct str token = json_str(json_get(metadata, "continue"));
 
 	if (!doc || str_empty(version) || version.n > VERSION_MAX || token.n > TOKEN_MAX) {
-		broken(w, w->split.done ? "the answer is no list" : "the list broke off");
+		broken(w, w->split.done ? "the answer is not a list" : "the list was cut off");
 		list_failed(w, 0);
 		return;
 	}
 	if (!str_empty(token) && str_eq(token, buf_str(&w->token))) {
-		broken(w, "the list goes round in circles");
+		broken(w, "the pages of the list repeat themselves");
 		list_anew(w, 0);
 		return;
 	}
@@ -365,8 +365,7 @@ static bool skip_event(struct watch *w, const struct skim *s, bool large)
 	bool gone = str_eqc(type, "DELETED");
 
 	if (!is_known(s) || !(gone || str_eqc(type, "ADDED") || str_eqc(type, "MODIFIED")))
-		return broken(w, large ? "an event of the watch is larger than we take"
-		                       : "a line of the watch is no event");
+		return broken(w, large ? "an event of the watch is too large" : "a line of the watch is not an event");
 	hear(w);
 	skip(w, s, gone, large);
 	go_on_from(w, skim_get(s, SKIM_VERSION));
@@ -402,7 +401,7 @@ static bool take_line(void *cookie, struct str text)
 	else if (str_eqc(type, "DELETED"))
 		w->ev.gone(w->ev.cookie, object);
 	else if (!str_eqc(type, "BOOKMARK"))
-		return broken(w, "an event of the watch is of no type that we know");
+		return broken(w, "an event of the watch has an unknown type");
 	go_on_from(w, json_str(json_at(object, "metadata", "resourceVersion", NULL)));
 	return true;
 }
@@ -421,7 +420,7 @@ bool watch_data(struct watch *w, struct str piece)
 		got = split_lines(&w->split, piece, &lines);
 	}
 	if (got == SPLIT_TOO_LONG)
-		broken(w, "an object is larger than we take");
+		broken(w, "an object is too large");
 	return got == SPLIT_MORE;
 }
 

@@ -116,7 +116,7 @@ static void test_first_page_breaks(void **state)
 	expect_list(b, "2");
 	assert_true(data(b, "{" META("10", "") ",\"items\":[" OBJ("a", "3") ","));
 	ended(b, 200, "", 5);
-	expect_log(b, "sync +a 0(the list broke off) ");
+	expect_log(b, "sync +a 0(the list was cut off) ");
 	expect_sleep(b);
 	expect_list(b, "2");
 	page(b, PAGE("12", "", OBJ("b", "3")));
@@ -142,7 +142,7 @@ static void test_later_page_fails(void **state)
 	expect_list(b, "2&continue=t");
 	assert_true(data(b, "{\"items\":[" OBJ("b", "4")));
 	ended(b, 200, "", 5);
-	expect_log(b, "+b 0(the list broke off) ");
+	expect_log(b, "+b 0(the list was cut off) ");
 	expect_sleep(b);
 	expect_list(b, "2&continue=t");
 	page(b, PAGE("10", "", OBJ("b", "4")));
@@ -187,7 +187,7 @@ static void test_token_stands_still(void **state)
 	page(b, PAGE("10", "t", ""));
 	expect_list(b, "2&continue=t");
 	page(b, PAGE("10", "t", ""));
-	expect_log(b, "sync 0(the list goes round in circles) ");
+	expect_log(b, "sync 0(the pages of the list repeat themselves) ");
 	expect_sleep(b);
 	expect_list(b, "2");
 }
@@ -198,16 +198,16 @@ static void test_wrong_pages(void **state)
 		const char *text, *log;
 		bool go_on;
 	} cases[] = {
-		{ "", "0(the list broke off) ", true },
-		{ "{}", "sync 0(the answer is no list) ", true },
-		{ "[]", "sync 0(the answer is no list) ", true },
-		{ "<html>", "sync 0(the list broke off) ", true },
-		{ "{\"items\":[],\"metadata\":{\"resourceVersion\":5}}", "sync 0(the answer is no list) ", true },
-		{ PAGE("", "", ""), "sync 0(the answer is no list) ", true },
-		{ PAGE("1", "", "5"), "sync 0(an item of the list is no object) ", false },
-		{ PAGE("1", "", "{\"a\":}"), "sync 0(an item of the list is no object) ", false },
-		{ PAGE("1", "", OBJ("a", "1") ",[]"), "sync +a 0(an item of the list is no object) ", false },
-		{ PAGE("1", "", "") "x", "sync 0(the answer is no list) ", true },
+		{ "", "0(the list was cut off) ", true },
+		{ "{}", "sync 0(the answer is not a list) ", true },
+		{ "[]", "sync 0(the answer is not a list) ", true },
+		{ "<html>", "sync 0(the list was cut off) ", true },
+		{ "{\"items\":[],\"metadata\":{\"resourceVersion\":5}}", "sync 0(the answer is not a list) ", true },
+		{ PAGE("", "", ""), "sync 0(the answer is not a list) ", true },
+		{ PAGE("1", "", "5"), "sync 0(an item of the list is not an object) ", false },
+		{ PAGE("1", "", "{\"a\":}"), "sync 0(an item of the list is not an object) ", false },
+		{ PAGE("1", "", OBJ("a", "1") ",[]"), "sync +a 0(an item of the list is not an object) ", false },
+		{ PAGE("1", "", "") "x", "sync 0(the answer is not a list) ", true },
 	};
 
 	(void)state;
@@ -281,12 +281,12 @@ static void test_stream_fails(void **state)
 		{ ERROR_EVENT("\"410\""), "0(m) ", false, 500 },
 		{ ERROR_EVENT("99999999999"), "0(m) ", false, 500 },
 		{ "{\"type\":\"ERROR\",\"object\":{}}\n", "0(the watch ended with an error) ", false, 500 },
-		{ "garbage\n", "0(a line of the watch is no event) ", true },
-		{ "5\n", "0(a line of the watch is no event) ", true },
-		{ "{\"type\":\"ADDED\",\"object\":5}\n", "0(a line of the watch is no event) ", true },
-		{ "{\"type\":\"ADDED\"}\n", "0(a line of the watch is no event) ", true },
-		{ "{\"type\":\"SUNG\",\"object\":{}}\n", "0(an event of the watch is of no type that we know) ", true },
-		{ "{\"object\":{}}\n", "0(an event of the watch is of no type that we know) ", true },
+		{ "garbage\n", "0(a line of the watch is not an event) ", true },
+		{ "5\n", "0(a line of the watch is not an event) ", true },
+		{ "{\"type\":\"ADDED\",\"object\":5}\n", "0(a line of the watch is not an event) ", true },
+		{ "{\"type\":\"ADDED\"}\n", "0(a line of the watch is not an event) ", true },
+		{ "{\"type\":\"SUNG\",\"object\":{}}\n", "0(an event of the watch has an unknown type) ", true },
+		{ "{\"object\":{}}\n", "0(an event of the watch has an unknown type) ", true },
 	};
 
 	(void)state;
@@ -435,7 +435,7 @@ static void test_large_events_without_a_name(void **state)
 		to_watch(b);
 		assert_false(data(b, lines[i]));
 		ended(b, 200, "", MINUTES(6));
-		expect_log(b, "0(an event of the watch is larger than we take) ");
+		expect_log(b, "0(an event of the watch is too large) ");
 		expect_sleep(b);
 		expect_list(b, "2");
 		teardown((void **)&b);
@@ -466,7 +466,7 @@ static void test_line_without_end(void **state)
 		more = data(b, "0123456789");
 	assert_false(more);
 	ended(b, 200, "", MINUTES(1));
-	expect_log(b, "0(an object is larger than we take) ");
+	expect_log(b, "0(an object is too large) ");
 	expect_sleep(b);
 	expect_list(b, "2");
 }

@@ -440,7 +440,7 @@ static void tell_broken(struct logs *l)
 		if (!s->gone && s->broke)
 			report_replica(l, s,
 			               s->code >= 500 ? "its log cannot be read"
-			                              : "the connection broke off: its last lines are missing",
+			                              : "the connection was cut off: its last lines are missing",
 			               str_c(s->why));
 }
 

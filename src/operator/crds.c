@@ -244,15 +244,15 @@ static void check_established(struct crd *c, msec now, yyjson_val *crd)
 	if (str_eqc(json_str(json_get(condition(crd, "Established"), "status")), "True")) {
 		why = unfit(c, crd);
 		if (why)
-			done(c, false, "the definition %.*s does not do: %s%s", STR_F(c->name), why,
+			done(c, false, "CRD %.*s is not suitable: %s%s", STR_F(c->name), why,
 			     revision_of(crd) ? "" : " (--adopt-crds replaces it)");
 		else
 			done(c, true, "%s", c->what);
 	} else if (str_eqc(json_str(json_get(names, "status")), "False")) {
-		done(c, false, "the definition %.*s is not accepted: %.*s", STR_F(c->name),
+		done(c, false, "CRD %.*s is not accepted: %.*s", STR_F(c->name),
 		     STR_F(json_str(json_get(names, "message"))));
 	} else if (now - c->waiting_since >= established_within) {
-		done(c, false, "the definition %.*s is not established after a minute", STR_F(c->name));
+		done(c, false, "CRD %.*s is not Established after a minute", STR_F(c->name));
 	} else {
 		c->next = now + ask_established;
 	}
@@ -299,7 +299,7 @@ static void looked(struct crd *c, msec now, int code, struct str message, yyjson
 	else if (code == HTTP_NOT_FOUND && c->options.install)
 		c->state = CREATE;
 	else if (code == HTTP_NOT_FOUND)
-		done(c, false, "there is no definition %.*s, and --install-crds is false", STR_F(c->name));
+		done(c, false, "there is no CRD %.*s, and --install-crds is false", STR_F(c->name));
 	else if (code == HTTP_FORBIDDEN)
 		c->state = PROBE;
 	else
@@ -313,11 +313,11 @@ static void wrote(struct crd *c, msec now, int code, struct str message, yyjson_
 	if (code == HTTP_OK || code == HTTP_CREATED) {
 		c->created = made;
 		c->uid = arena_str(&c->arena, json_str(json_at(answer, "metadata", "uid", NULL)));
-		wait_for_it(c, now, made ? "its definition was made" : "its definition was brought up to date");
+		wait_for_it(c, now, made ? "created its CRD" : "upgraded its CRD");
 	} else if (code == HTTP_CONFLICT || code == HTTP_NOT_FOUND) {
 		c->state = LOOK;
 	} else if (code == HTTP_FORBIDDEN || code == HTTP_INVALID) {
-		done(c, false, "the definition %.*s cannot be %s: %.*s", STR_F(c->name), made ? "made" : "changed",
+		done(c, false, "CRD %.*s cannot be %s: %.*s", STR_F(c->name), made ? "created" : "upgraded",
 		     STR_F(message));
 	} else {
 		/* Perhaps it was done. */
@@ -329,9 +329,9 @@ static void wrote(struct crd *c, msec now, int code, struct str message, yyjson_
 static void probed(struct crd *c, msec now, int code, struct str message)
 {
 	if (code == HTTP_OK)
-		done(c, true, "its definition cannot be looked at and is used as it is");
+		done(c, true, "its CRD cannot be read and is used as it is");
 	else if (code == HTTP_NOT_FOUND)
-		done(c, false, "there is no definition %.*s", STR_F(c->name));
+		done(c, false, "there is no CRD %.*s", STR_F(c->name));
 	else if (code == HTTP_FORBIDDEN)
 		done(c, false, "its jobs may not be listed: %.*s", STR_F(message));
 	else

@@ -124,7 +124,7 @@ static void test_makes_one_and_waits_for_it(void **state)
 	assert_int_equal(undo.verb, VERB_DELETE);
 	assert_true(str_eqc(undo.path, ONE));
 	assert_true(str_has_suffix(undo.body, STR(",\"preconditions\":{\"uid\":\"u-1\"}}")));
-	end(&b, true, "was made");
+	end(&b, true, "created its CRD");
 }
 
 static void test_leaves_what_is_up_to_date(void **state)
@@ -207,7 +207,7 @@ static void test_adopts_when_told(void **state)
 	gets(&b, 200, stored(&b, NOW, "True", NULL));
 	/* It was not made by us: it stays. */
 	assert_false(crd_undo(b.crd, &undo));
-	end(&b, true, "brought up to date");
+	end(&b, true, "upgraded its CRD");
 }
 
 static void test_installs_nothing_when_told_so(void **state)
@@ -219,7 +219,7 @@ static void test_installs_nothing_when_told_so(void **state)
 	begin(&b, none);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 404, NULL);
-	end(&b, false, "there is no definition tfjobs.mlkube.io, and --install-crds is false");
+	end(&b, false, "there is no CRD tfjobs.mlkube.io, and --install-crds is false");
 	begin(&b, none);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200, stored(&b, NULL, "True", NULL));
@@ -276,7 +276,7 @@ static void test_refused(void **state)
 	gets(&b, 404, NULL);
 	sends(&b, VERB_CREATE, PATH);
 	gets(&b, 403, NULL);
-	end(&b, false, "tfjobs.mlkube.io cannot be made: because");
+	end(&b, false, "tfjobs.mlkube.io cannot be created: because");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200,
@@ -289,7 +289,7 @@ static void test_refused(void **state)
 	b.now += MINUTES(2);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200, stored(&b, NOW, "False", NULL));
-	end(&b, false, "is not established");
+	end(&b, false, "is not Established");
 }
 
 /* One who serves a namespace, or may not look, finds out by listing. */
@@ -308,7 +308,7 @@ static void test_only_tries(void **state)
 	gets(&b, 403, NULL);
 	sends(&b, VERB_GET, "/apis/mlkube.io/v1beta1/tfjobs?limit=1");
 	gets(&b, 404, NULL);
-	end(&b, false, "there is no definition tfjobs.mlkube.io");
+	end(&b, false, "there is no CRD tfjobs.mlkube.io");
 	begin(&b, o);
 	sends(&b, VERB_GET, "/apis/mlkube.io/v1beta1/namespaces/team/tfjobs?limit=1");
 	gets(&b, 403, NULL);

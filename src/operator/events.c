@@ -232,9 +232,9 @@ static void see_restart(struct events *v, const struct sight *s, msec now, msec 
 {
 	static const struct what restarting = { "Restarting", true, false }, resized = { "Resized", false, false };
 	static const char *const scopes[] = {
-		[SCOPE_POD] = "its pod starts again",
-		[SCOPE_ROLE] = "its role starts again",
-		[SCOPE_JOB] = "the job starts again",
+		[SCOPE_POD] = "its pod restarts",
+		[SCOPE_ROLE] = "its role restarts",
+		[SCOPE_JOB] = "the job restarts",
 	};
 	const struct last_restart *last = &s->record->last;
 	struct buf text = BUF_INIT(1024);

@@ -177,7 +177,7 @@ static void test_phases_and_restarts(void **state)
 	events_see(b->events, &s, 0, wall);
 	assert_true(next(b, 0));
 	has(b, "\"reason\":\"Restarting\"");
-	has(b, "\"worker-3: OOMKilled, exit code 137; the job starts again\"");
+	has(b, "\"worker-3: OOMKilled, exit code 137; the job restarts\"");
 }
 
 static void test_refused_creates(void **state)

@@ -278,7 +278,7 @@ static void test_refused(void **state)
 		run_step(s);
 		status_written_if_any(s);
 		assert_non_null(strstr(s->status.p, codes[i] == 404
-		                                            ? "waits for the API server: the cluster knows no PodGroup"
+		                                            ? "waits for the API server: the cluster has no PodGroups"
 		                                            : "waits for the API server: queue is closed"));
 		s->now += MINUTES(3);
 		run_step(s);
@@ -381,7 +381,7 @@ static void test_unknown_to_the_cluster(void **state)
 	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 404, STR("404 page not found"), &line),
 	                 TROUBLE_NEWS);
 	assert_string_equal(line.p,
-	                    "the cluster knows no PodGroup of scheduling.volcano.sh/v1beta1: install Volcano, or "
+	                    "the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or "
 	                    "start dl-operator without --gang-scheduler-name");
 	/* Once. */
 	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 404, STR("404 page not found"), &line),
@@ -389,7 +389,7 @@ static void test_unknown_to_the_cluster(void **state)
 	assert_true(operator_ready(s->op));
 	run_step(s);
 	status_written(s);
-	assert_non_null(strstr(s->status.p, "waits: the cluster knows no PodGroup of scheduling.volcano.sh/v1beta1"));
+	assert_non_null(strstr(s->status.p, "waits: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1"));
 	assert_int_equal(count_waiting(s), 0);
 	buf_clear(&line);
 	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 403, STR("podgroups is forbidden"), &line),

@@ -211,7 +211,7 @@ static void put_reconciles(const struct metrics *m, struct buf *out)
 		buf_printf(out, "%s{controller=\"%s\"} %llu\n", name, m->kinds[i].kind,
 		           (unsigned long long)m->kinds[i].error);
 	name = "controller_runtime_reconcile_time_seconds";
-	family(out, name, "histogram", "From the beginning of a pass until all that it sent was answered.");
+	family(out, name, "histogram", "From the start of a pass until everything it sent was answered.");
 	for (size_t i = 0; i < m->n_kinds; i++) {
 		char labels[256];
 
@@ -254,7 +254,7 @@ static void put_requests(const struct metrics *m, struct buf *out)
 static void put_served(const struct metrics_now *now, struct buf *out)
 {
 	family(out, "dl_operator_kind_served", "gauge",
-	       "0: the jobs of the kind cannot be listed, and the log says why.");
+	       "1 if the jobs of the kind can be listed; if 0, the log says why.");
 	for (size_t i = 0; now->op && i < kinds_count(now->kinds); i++) {
 		struct str id = kinds_at(now->kinds, i)->id;
 
@@ -309,7 +309,7 @@ static void put_queue(const struct metrics_now *now, struct buf *out)
 		const char *name, *type, *help;
 		uint64_t value;
 	} t[] = {
-		{ "workqueue_depth", "gauge", "Jobs that are looked at next.", s.ready },
+		{ "workqueue_depth", "gauge", "Jobs ready for a pass.", s.ready },
 		{ "workqueue_adds_total", "counter", "How often a job was put into the queue.", s.adds },
 		{ "workqueue_retries_total", "counter", "How often a job was put back after a failure.", s.retries },
 	};
@@ -318,9 +318,9 @@ static void put_queue(const struct metrics_now *now, struct buf *out)
 		family(out, t[i].name, t[i].type, t[i].help);
 		buf_printf(out, "%s{name=\"jobs\"} %llu\n", t[i].name, (unsigned long long)t[i].value);
 	}
-	one(out, "dl_operator_queue_waiting", "gauge", "Jobs that are looked at later.", (double)s.waiting);
+	one(out, "dl_operator_queue_waiting", "gauge", "Jobs that wait for their time.", (double)s.waiting);
 	one(out, "dl_operator_requests_in_flight", "gauge", "Requests without an answer yet.", (double)s.in_flight);
-	put_by_resource(out, "dl_operator_cached_objects", "Objects that are known.", known);
+	put_by_resource(out, "dl_operator_cached_objects", "Objects in the cache.", known);
 	put_by_resource(out, "dl_operator_unread_objects", "Objects that are too large to be read.", s.unread);
 }
 
@@ -330,7 +330,7 @@ static void put_process(const struct metrics_process *p, struct buf *out)
 	one(out, "process_resident_memory_bytes", "gauge", "Resident memory.", (double)p->resident);
 	one(out, "process_virtual_memory_bytes", "gauge", "Virtual memory.", (double)p->virtual_size);
 	one(out, "process_open_fds", "gauge", "Open file descriptors.", (double)p->open_fds);
-	one(out, "process_max_fds", "gauge", "How many may be open.", (double)p->max_fds);
+	one(out, "process_max_fds", "gauge", "The limit of open file descriptors.", (double)p->max_fds);
 	one(out, "process_start_time_seconds", "gauge", "When the process started, since 1970.", p->start_seconds);
 }
 
@@ -342,11 +342,11 @@ void metrics_write(const struct metrics *m, const struct metrics_now *now, struc
 	put_jobs(m, now, out);
 	put_requests(m, out);
 	if (now->leads >= 0) {
-		family(out, "leader_election_master_status", "gauge", "1 for the one that leads.");
+		family(out, "leader_election_master_status", "gauge", "1 if this process is the leader.");
 		buf_printf(out, "leader_election_master_status{name=\"%.*s\"} %d\n", STR_F(now->lease), now->leads);
 	}
-	one(out, "dl_operator_events_dropped_total", "counter", "Kubernetes Events that were too many.",
-	    (double)now->events_dropped);
+	one(out, "dl_operator_events_dropped_total", "counter",
+	    "Kubernetes Events dropped because there were too many.", (double)now->events_dropped);
 	family(out, "dl_operator_build_info", "gauge", "The version.");
 	buf_printf(out, "dl_operator_build_info{version=\"%s\"} 1\n", DL_VERSION);
 	put_process(&now->process, out);

@@ -92,8 +92,8 @@ void observe_status_refused(struct op *op, struct cached_job *job, struct str me
 
 void observe_unread(struct op *op, struct cached_job *job, enum resource r, struct str name, bool large)
 {
-	struct str text = arena_printf(&op->arena, "%s %.*s is %s: it is asked for by name instead of being watched",
-	                               resource_noun(r), STR_F(name), skipped_why(large));
+	struct str text = arena_printf(&op->arena, "%s %.*s is %s: read by name instead of watched", resource_noun(r),
+	                               STR_F(name), skipped_why(large));
 
 	see(op, &(struct sight){ .type = SIGHT_UNREAD, .kind = job->kind, .job = &job->meta, .message = text });
 }

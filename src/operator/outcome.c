@@ -33,7 +33,8 @@ void outcome_status_refused(struct op *op, struct cached_job *job, int code, boo
 	enum status_form form = job->status_form;
 
 	if (is_denied(code) && !durable) {
-		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is denied: %.*s", STR_F(message));
+		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "the API server denies its status: %.*s",
+		         STR_F(message));
 		observe_status_refused(op, job, message);
 		job->status_held = until;
 		/* Twice is perhaps for ever, and not about the record. */

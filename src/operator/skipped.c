@@ -65,16 +65,17 @@ static void log_skipped(const struct cluster_event *ev)
 
 	if (!m->name.n)
 		log_warn(FIELDS(F_STR("resource", str_c(resource_noun(ev->resource))), F_STR("kind", ev->kind)),
-		         "an object without a name is not read: nothing that its list lacks is taken for gone");
+		         "an object without a name was skipped: nothing is taken for deleted because this list lacks "
+		         "it");
 	else
 		log_warn(FIELDS(F_STR("resource", str_c(resource_noun(ev->resource))), F_STR("kind", ev->kind),
 		                F_STR("namespace", m->ns), F_STR("name", m->name), F_STR("uid", m->uid)),
-		         "%s: it is not read, and what became of it is not known", skipped_why(ev->skipped.large));
+		         "%s: it was skipped, and its state is unknown", skipped_why(ev->skipped.large));
 }
 
 const char *skipped_why(bool large)
 {
-	return large ? "larger than 8 MiB" : "no object that can be understood";
+	return large ? "larger than 8 MiB" : "not an object that can be read";
 }
 
 static void skipped(struct op *op, struct str key, const struct cluster_event *ev)

@@ -71,7 +71,7 @@ static struct str trouble_text(const struct op *op, const struct trouble *t, int
 	if (t->resource == RES_GROUP)
 		return plan_groups_trouble(op->config.plan.gang, code, message, a);
 	return arena_printf(a, "%s: its jobs cannot be listed (%d): %.*s",
-	                    cache_listed(&op->cache, RES_JOB, str_c(t->kind)) ? "not looked after" : "not served", code,
+	                    cache_listed(&op->cache, RES_JOB, str_c(t->kind)) ? "not watched" : "not served", code,
 	                    STR_F(message));
 }
 
@@ -138,7 +138,7 @@ void trouble_listed(struct op *op, enum resource r, struct str kind, bool first)
 		free(t);
 	}
 	if (over && r == RES_GROUP)
-		log_info(NO_FIELDS, "PodGroups can be listed: jobs that waited for them go on");
+		log_info(NO_FIELDS, "PodGroups can be listed again: jobs that waited for them continue");
 	else if (over)
 		log_info(FIELDS(F_STR("kind", kind)), "its jobs can be listed: it is served");
 	if ((over && r == RES_GROUP) || (first && r == RES_JOB))

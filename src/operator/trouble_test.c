@@ -101,8 +101,7 @@ static void test_kinds_by_themselves(void **state)
 	assert_true(operator_ready(s->op));
 	troubles_are(s, "");
 	/* Later it is told again, and what is known stays. */
-	assert_int_equal(trouble(s, OTHER, 404, "not looked after: its jobs cannot be listed (404): no way"),
-	                 TROUBLE_NEWS);
+	assert_int_equal(trouble(s, OTHER, 404, "not watched: its jobs cannot be listed (404): no way"), TROUBLE_NEWS);
 	assert_false(operator_serves(s->op, STR(OTHER)));
 	assert_true(operator_ready(s->op));
 }
@@ -238,9 +237,7 @@ static void test_own_pod_is_asked_for(void **state)
 	t = waiting(s, VERB_GET, RES_POD);
 	assert_non_null(t);
 	assert_int_equal(unread, 1);
-	assert_string_equal(
-		unread_text,
-		"pod j-master-ndct-0 is larger than 8 MiB: it is asked for by name instead of being watched");
+	assert_string_equal(unread_text, "pod j-master-ndct-0 is larger than 8 MiB: read by name instead of watched");
 	/* It cannot even be read by name: the job waits. */
 	answer(s, t, (struct outcome){ .code = 0, .message = STR("larger than 16 MiB") });
 	assert_int_equal(count_waiting(s), 0);

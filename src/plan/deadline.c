@@ -14,7 +14,7 @@ static bool passed(struct world *w, msec since, int64_t limit, const char *field
 		return false;
 	}
 	ending_set(w, PHASE_TIMED_OUT, STR("DeadlineExceeded"),
-	           arena_printf(w->a, "%s of %lld s is over", field, (long long)limit));
+	           arena_printf(w->a, "%s of %lld s has passed", field, (long long)limit));
 	return true;
 }
 

@@ -72,7 +72,7 @@ struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message
 
 	if (code == HTTP_NOT_FOUND)
 		return arena_printf(a,
-		                    "the cluster knows no PodGroup of %.*s/%.*s: install %.*s, or start dl-operator "
+		                    "the cluster has no PodGroups of %.*s/%.*s: install %.*s, or start dl-operator "
 		                    "without --gang-scheduler-name",
 		                    STR_F(api->group), STR_F(api->version), STR_F(api->title));
 	if (code >= HTTP_SERVER_ERROR)
@@ -186,9 +186,9 @@ struct str gang_line(const struct world *w)
 	if (w->in->groups_trouble.n)
 		return arena_printf(w->a, "waits: %.*s", STR_F(w->in->groups_trouble));
 	if (!g)
-		return STR("makes its PodGroup");
+		return STR("creating its PodGroup");
 	if (going(g))
-		return arena_printf(w->a, "waits for PodGroup %.*s to go", STR_F(g->meta.name));
+		return arena_printf(w->a, "waits for PodGroup %.*s to be deleted", STR_F(g->meta.name));
 	why = reason_clip(g->message);
 	queue = g->queue.n ? g->queue : STR("default");
 	return arena_printf(w->a, "waits for Volcano to let PodGroup %.*s into queue %.*s (phase %.*s)%s%.*s",

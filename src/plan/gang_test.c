@@ -274,10 +274,9 @@ static void test_trouble(void **state)
 	t->groups_trouble = plan_groups_trouble(GANG_VOLCANO, 404, STR("404 page not found"), &t->a);
 	t_settle(t);
 	assert_int_equal(t->groups_created + t->created + t->services_created, 0);
-	assert_string_equal(
-		t_reason(t),
-		"waits: the cluster knows no PodGroup of scheduling.volcano.sh/v1beta1: install Volcano, or "
-		"start dl-operator without --gang-scheduler-name");
+	assert_string_equal(t_reason(t),
+	                    "waits: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or "
+	                    "start dl-operator without --gang-scheduler-name");
 	t->groups_trouble = plan_groups_trouble(GANG_PLUGINS, 403, STR("podgroups is forbidden: cannot list"), &t->a);
 	t_settle(t);
 	assert_string_equal(t_reason(t),
@@ -328,7 +327,7 @@ static void test_refusals(void **state)
 		assert_true(str_eq(plan_group_refused(GANG_PLUGINS, groups[i].code, message, &t->a), message));
 	}
 	assert_contains(str_text(plan_group_refused(GANG_PLUGINS, 404, STR("404 page not found"), &t->a)),
-	                "the cluster knows no PodGroup");
+	                "the cluster has no PodGroups");
 	assert_true(plan_too_early(GANG_VOLCANO, 400, STR("as the podgroup phase is Pending")));
 	assert_false(plan_too_early(GANG_PLUGINS, 400, STR("as the podgroup phase is Pending")));
 	assert_false(plan_too_early(GANG_VOLCANO, 422, STR("as the podgroup phase is Pending")));
@@ -345,7 +344,7 @@ static void test_going(void **state)
 	t->group.meta.deleted = t->now;
 	t_settle(t);
 	assert_int_equal(t->created, 0);
-	assert_string_equal(t_reason(t), "waits for PodGroup job to go");
+	assert_string_equal(t_reason(t), "waits for PodGroup job to be deleted");
 	t->has_group = false;
 	t_settle(t);
 	assert_int_equal(t->created, 2);

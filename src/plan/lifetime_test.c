@@ -25,7 +25,7 @@ static void active_deadline(void **state)
 	t->now = t->record->start + SECONDS(100);
 	t_settle(t);
 	assert_phase(t, "TimedOut");
-	assert_string_equal(t_reason(t), "activeDeadlineSeconds of 100 s is over");
+	assert_string_equal(t_reason(t), "activeDeadlineSeconds of 100 s has passed");
 	assert_null(t_pod(t, "worker", 0));
 	t_free(t);
 }
@@ -231,7 +231,7 @@ static void suspended_says_what_it_waits_for(void **state)
 	t_plan(t);
 	t_pass(t, SECONDS(2));
 	t_plan(t);
-	assert_string_equal(t_reason(t), "suspended; waits for 3 pods to go");
+	assert_string_equal(t_reason(t), "suspended; waits for 3 pods to be deleted");
 	t_free(t);
 }
 

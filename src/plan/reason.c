@@ -54,10 +54,10 @@ static struct str refused_line(const struct world *w)
 	static const char *const what[] = {
 		[REFUSED_NOT] = "",
 		[REFUSED_QUOTA] = "is not allowed now",
-		[REFUSED_INVALID] = "is refused, and tried again",
+		[REFUSED_INVALID] = "is refused, retrying",
 		[REFUSED_SERVER] = "waits for the API server",
 		[REFUSED_FOREIGN] = "waits for a name that is taken",
-		[REFUSED_UNBUILT] = "cannot be made, and is tried again",
+		[REFUSED_UNBUILT] = "cannot be built, retrying",
 	};
 	const struct refusal *r = &w->in->refusal;
 
@@ -102,7 +102,7 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 	if (w->in->refusal.kind != REFUSED_NOT)
 		return refused_line(w);
 	if (w->n_old)
-		return arena_printf(w->a, "waits for %d old pods to go", w->n_old);
+		return arena_printf(w->a, "waits for %d old pods to be deleted", w->n_old);
 	if (until > w->now)
 		return arena_printf(w->a, "restarts at %s", time_format(until, at));
 	if (w->gang_held)
@@ -198,7 +198,7 @@ struct str reason_line(struct world *w)
 			return w->next->reason;
 		if (w->job->deleting)
 			return STR("the job is being deleted");
-		return arena_printf(w->a, "suspended; waits for %d pods to go", w->n_stopping);
+		return arena_printf(w->a, "suspended; waits for %d pods to be deleted", w->n_stopping);
 	case PHASE_SUSPENDED:
 		return STR("suspended");
 	case PHASE_RUNNING:

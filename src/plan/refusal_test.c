@@ -97,7 +97,7 @@ static void refused_for_good(void **state)
 		t_plan(t);
 		assert_int_equal(t->plan.n_actions, 0);
 		if (i < 6) {
-			assert_string_equal(t_reason(t), "is refused, and tried again: Pod is invalid: spec.x");
+			assert_string_equal(t_reason(t), "is refused, retrying: Pod is invalid: spec.x");
 			t->now = refusal_until(&t->refusal);
 		}
 	}
@@ -160,7 +160,7 @@ static void what_was_accepted_once_is_waited_for(void **state)
 		t_pass(t, SECONDS(30));
 	}
 	assert_int_equal(t->record->outcome, PHASE_NONE);
-	assert_contains(t_reason(t), "is refused, and tried again: denied");
+	assert_contains(t_reason(t), "is refused, retrying: denied");
 	assert_int_equal(t_rec(t, "worker")->now.active, 1);
 	t->refusal = (struct refusal){ 0 };
 	t_settle(t);

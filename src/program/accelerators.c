@@ -39,8 +39,8 @@ static void log_accelerators(const struct program *p, const struct accelerators 
 	log_info(FIELDS(F_STR("file", str_c(config_path(p))), F_INT("accelerators", (int64_t)accelerators_count(a))),
 	         "read");
 	for (size_t i = 0; accelerators_idle(a, i, &key, &why); i++)
-		log_warn(FIELDS(F_STR("file", str_c(config_path(p))), F_STR("key", str_c(key))),
-		         "has no meaning today: %s", why);
+		log_warn(FIELDS(F_STR("file", str_c(config_path(p))), F_STR("key", str_c(key))), "has no effect: %s",
+		         why);
 }
 
 /* Nothing is made without what it says: pods would lack what they ask for. */
@@ -48,7 +48,7 @@ static void hold(struct program *p, const struct err *e)
 {
 	free(p->held);
 	p->held = xstrndup(err_msg(e), strlen(err_msg(e)));
-	log_error(NO_FIELDS, "waits until it is mended: %s", err_msg(e));
+	log_error(NO_FIELDS, "waiting for the file to be fixed: %s", err_msg(e));
 }
 
 bool program_open_accelerators(struct program *p, loop_watch_fn on_change, struct err *e)
@@ -87,7 +87,7 @@ bool program_accelerators_changed(struct program *p)
 		if (p->held)
 			hold(p, &e);
 		else if (program_news(p, err_msg(&e)))
-			log_error(NO_FIELDS, "the accelerators stay as they were: %s", err_msg(&e));
+			log_error(NO_FIELDS, "the accelerators are unchanged: %s", err_msg(&e));
 		/* Whatever comes next is another one, also the one that holds, or an empty one where there was none. */
 		p->config_hash = ~hash;
 		err_release(&e);

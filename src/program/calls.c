@@ -51,7 +51,7 @@ static void answered(void *cookie, const struct outcome *o, yyjson_val *answer)
 	case CALL_UNDO:
 		p->undoing--;
 		if (o->code != 200 && o->code != 404)
-			log_warn(FIELDS(F_INT("code", o->code)), "a definition stays: %.*s", STR_F(o->message));
+			log_warn(FIELDS(F_INT("code", o->code)), "a CRD was not deleted: %.*s", STR_F(o->message));
 		break;
 	case CALL_EVENT:
 		events_answer(p->events, now, c->event, o->code);

@@ -75,7 +75,7 @@ static void crd_says(struct program *p, size_t i)
 	free(p->crd_said[i]);
 	p->crd_said[i] = xstrndup(text, strlen(text));
 	if (*text)
-		log_warn(FIELDS(F_STR("kind", crd_kind(p->crds[i]))), "its definition: %s", text);
+		log_warn(FIELDS(F_STR("kind", crd_kind(p->crds[i]))), "its CRD: %s", text);
 }
 
 bool program_step_crds(struct program *p, msec *next)

@@ -38,8 +38,8 @@ static const struct flag flags[] = {
 	{ FLAG_TEXT, "kubeconfig", AT(kubeconfig), "FILE", "instead of KUBECONFIG or USE_KUBE_CONFIG" },
 	{ FLAG_TEXT, "context", AT(context), "NAME", "of the kubeconfig, instead of its current one" },
 	{ FLAG_TEXT, "master", AT(master), "URL", "instead of the context's server" },
-	{ FLAG_BOOL, "run-in-cluster", AT(in_cluster), NULL, "use the pod's own account and look at nothing else" },
-	{ FLAG_TEXT, "namespace", AT(ns), "NAME", "serve this one only; nodes and CRDs are not looked at" },
+	{ FLAG_BOOL, "run-in-cluster", AT(in_cluster), NULL, "use the pod's service account and nothing else" },
+	{ FLAG_TEXT, "namespace", AT(ns), "NAME", "serve this one only, without nodes and CRDs" },
 	{ FLAG_INT, "concurrency", AT(concurrency), "N", "requests in flight at once (32)" },
 	{ FLAG_REAL, "kube-api-qps", AT(qps), "N", "at most this many requests a second (0: the server decides)" },
 	{ FLAG_INT, "kube-api-burst", AT(burst), "N", "requests at once before that limit applies (the qps)" },
@@ -90,7 +90,7 @@ static const struct flag flags[] = {
 	{ FLAG_BOOL, "help", AT(help), NULL, "print this and exit" },
 	{ FLAG_BOOL, "man", AT(man), NULL, "print the manual page, as man reads it, and exit" },
 
-	{ FLAG_IDLE, "thread-num", 0, NULL, "one thread does it; --concurrency says how many requests are in flight" },
+	{ FLAG_IDLE, "thread-num", 0, NULL, "there is one thread; --concurrency limits the requests in flight" },
 	{ FLAG_IDLE, "resync-period", 0, NULL, "every wait has a timer of its own" },
 	{ FLAG_IDLE, "gc-interval", 0, NULL, "Kubernetes collects what a deleted job leaves" },
 	{ FLAG_IDLE, "chaos-level", 0, NULL, "it never did anything" },
@@ -372,7 +372,7 @@ void operator_flags_man(FILE *to)
 	fputs("\\fBdl\\-operator\\fR [flags]\n.br\n\\fBdl\\-operator install\\-crds\\fR [flags]\n", to);
 	roff_section(to, "DESCRIPTION");
 	roff_text(to,
-	          "Watches the jobs of all kinds, makes their pods and services, restarts what fails, ends them and\n"
+	          "Watches the jobs of all kinds, creates their pods and services, restarts what fails, ends them and\n"
 	          "writes into each job's status why it is where it is. With install-crds it makes or upgrades the\n"
 	          "definitions of the kinds, and exits.\n");
 	roff_section(to, "FLAGS");

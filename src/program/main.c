@@ -38,7 +38,7 @@ static int run_operator(struct operator_flags *f, int argc, char **argv)
 	}
 	log_setup(f->json_log ? LOG_JSON : LOG_TEXT, f->verbosity >= 2 ? LOG_DEBUG : LOG_INFO, NULL);
 	for (size_t i = 0; i < f->idle.n; i++)
-		log_warn(FIELDS(F_STR("flag", str_c(f->idle.v[i]))), "has no meaning today: %s",
+		log_warn(FIELDS(F_STR("flag", str_c(f->idle.v[i]))), "has no effect: %s",
 		         operator_flag_idle_reason(f->idle.v[i]));
 	signal(SIGPIPE, SIG_IGN);
 	return program_run(f, only_crds);

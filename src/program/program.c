@@ -82,7 +82,7 @@ static void on_certs(void *cookie, const char *problem)
 	if (!problem)
 		log_info(NO_FIELDS, "certificate files have changed: new connections use them");
 	else if (program_news(cookie, problem))
-		log_warn(NO_FIELDS, "certificates stay as they are: %s", problem);
+		log_warn(NO_FIELDS, "the certificates are unchanged: %s", problem);
 }
 
 static void log_answer(const struct sight *s)
@@ -153,7 +153,7 @@ static void serve(struct program *p)
 
 	p->served = operator_kinds_load(p->flags, program_serves, p, &e);
 	if (!p->served || !kinds_count(p->served)) {
-		fail(p, p->served ? "there is no kind that can be served" : err_msg(&e));
+		fail(p, p->served ? "no kind can be served" : err_msg(&e));
 		err_release(&e);
 		return;
 	}
@@ -197,7 +197,7 @@ static void log_leadership(struct program *p)
 	if (leads == p->led)
 		return;
 	p->led = leads;
-	log_info(FIELDS(F_STR("holder", lease_holder(p->lease))), leads ? "leads" : "does not lead any more");
+	log_info(FIELDS(F_STR("holder", lease_holder(p->lease))), leads ? "is the leader" : "is no longer the leader");
 }
 
 static msec step_lease(struct program *p)
@@ -316,7 +316,7 @@ static void on_end_signal(void *cookie, int signum)
 
 	if (p->state == PROGRAM_ENDING || p->state == PROGRAM_RELEASING)
 		_exit(128 + signum);
-	log_info(FIELDS(F_STR("signal", str_c(signum == SIGTERM ? "SIGTERM" : "SIGINT"))), "ends");
+	log_info(FIELDS(F_STR("signal", str_c(signum == SIGTERM ? "SIGTERM" : "SIGINT"))), "shutting down");
 	p->state = PROGRAM_ENDING;
 	p->deadline = loop_now(p->loop) + end_within;
 	program_wake(p);
@@ -442,7 +442,7 @@ int program_run(const struct operator_flags *f, bool only_crds)
 	if (open_all(&p, &e)) {
 		if (!only_crds && f->ns && *f->ns)
 			log_warn(FIELDS(F_STR("namespace", str_c(f->ns))),
-			         "one namespace: failed nodes are not noticed, definitions are not looked after");
+			         "serving one namespace: node failures are not detected, CRDs are not managed");
 		program_wake(&p);
 		loop_run(p.loop);
 	} else {

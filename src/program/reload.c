@@ -46,7 +46,7 @@ static msec begin_anew(struct program *p, const char *why)
 	p->next_kinds = operator_kinds_load(p->flags, NULL, NULL, &e);
 	if (!p->next_kinds) {
 		if (program_news(p, err_msg(&e)))
-			log_error(NO_FIELDS, "the kinds stay as they were: %s", err_msg(&e));
+			log_error(NO_FIELDS, "the kinds are unchanged: %s", err_msg(&e));
 		err_release(&e);
 		return p->went_back ? SECONDS(1) : NEVER;
 	}
@@ -63,7 +63,7 @@ msec program_look_at_files(struct program *p)
 	uint64_t hash;
 
 	if (p->went_back)
-		return begin_anew(p, "an older state of the cluster was put back: all of it is read anew");
+		return begin_anew(p, "etcd was restored from an older backup: listing everything again");
 	if (now < p->look_at)
 		return p->look_at == NEVER ? NEVER : p->look_at - now;
 	p->look_at = NEVER;

@@ -12,11 +12,11 @@ const char *program_unready(const struct program *p)
 	if (p->held)
 		return p->held;
 	if (p->state == PROGRAM_STARTING)
-		return "the definitions of the kinds are not there yet";
+		return "the CRDs of the kinds are not ready yet";
 	if (p->state == PROGRAM_RELOADING)
 		return "restarting";
 	if (p->state != PROGRAM_SERVING)
-		return "it is about to end";
+		return "it is shutting down";
 	if (!operator_ready(p->op))
 		return "not everything has been listed yet";
 	if (p->lease && !lease_reachable(p->lease))

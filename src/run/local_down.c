@@ -150,7 +150,7 @@ enum exit_code local_down(struct local *l)
 		return l->cli->status;
 	status = down(l, timeout);
 	if (status == CLI_WELL)
-		puts("down; its jobs are kept: `dljob local up` goes on with them");
+		puts("stopped; its jobs are kept and continue with `dljob local up`");
 	return status;
 }
 

@@ -76,7 +76,7 @@ static void on_stop_signal(void *cookie, int signum)
 
 	log_info(FIELDS(F_STR("signal", str_c(signum == SIGTERM ? "SIGTERM" : "SIGINT")),
 	                F_INT("pods", (int64_t)embedded_living(s->em))),
-	         s->stops ? "ends at once" : "ends");
+	         s->stops ? "ends at once" : "shutting down");
 	stop(s);
 }
 

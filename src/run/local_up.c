@@ -128,7 +128,7 @@ static bool await_other(struct local *l, struct err *e)
 		if (!local_look(l->folder, true, h, e))
 			return false;
 	}
-	return err_set(e, ERR_IO, "process %d starts or ends it, and does not come to an end", (int)h->pid);
+	return err_set(e, ERR_IO, "process %d is still starting or stopping the cluster", (int)h->pid);
 }
 
 enum exit_code local_up(struct local *l)

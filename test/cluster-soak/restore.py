@@ -51,7 +51,7 @@ def main():
     make_job(before, ns)
     served = eventually(MOST, lambda: phase(before, ns))
     check(served, f"a job is served {time.monotonic() - back:.0f} s after the return (at most {MOST})")
-    check("put back" in o.log.read_text(), "and the log says why it began anew")
+    check("older backup" in o.log.read_text(), "and the log says why it began anew")
     check(o.alive(), "it was the same process")
     o.stop()
     for name in CONTROLLERS:

@@ -174,7 +174,7 @@ waiting_operator() {
 }
 
 somebody_waits() {
-  [ -n "$(waiting_operator)" ] && has "$(kubectl -n dl logs "$(waiting_operator)")" "waits until it is mended"
+  [ -n "$(waiting_operator)" ] && has "$(kubectl -n dl logs "$(waiting_operator)")" "waiting for the file to be fixed"
 }
 
 @test "a value of the wrong type is told by its name, and nothing changes" {

@@ -229,12 +229,12 @@ first() {
 @test "a cluster without PodGroups: the operator is ready, jobs say what is missing, and go on when it is there" {
   operator volcano
   job
-  eventually 120 reason "waits: the cluster knows no PodGroup of scheduling.volcano.sh/v1beta1: install Volcano, or \
+  eventually 120 reason "waits: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or \
 start dl-operator without --gang-scheduler-name"
   ready
   pods 0
   # What jobs say of it is logged with them; of itself the operator says it once.
-  [ "$(grep -c '"level":"warn".*knows no PodGroup' operator.log)" = 1 ]
+  [ "$(grep -c '"level":"warn".*has no PodGroups' operator.log)" = 1 ]
   define volcano
   eventually 120 group_is $volcano '.spec.minMember == 3 and .spec.queue == "default"'
   kubectl -n "$ns" patch $volcano gang --type=merge -p '{"status":{"phase":"Inqueue"}}'

@@ -240,7 +240,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   kill -STOP "$(cat b.pid)"
   eventually 120 leads a
   kill -CONT "$(cat b.pid)"
-  eventually 120 grep -q 'does not lead any more' b.log
+  eventually 120 grep -q 'is no longer the leader' b.log
 }
 
 @test "a kind whose definition does not do is not served; the others are" {
@@ -287,7 +287,7 @@ ended() { # ended NAME STATUS: the operator is gone and exited so
   eventually 120 kubectl -n "$ns" create -f job.json
   kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   echo 'no Lua' >kinds/late.lua
-  eventually 120 grep -q 'the kinds stay as they were: .*late.lua' a.log
+  eventually 120 grep -q 'the kinds are unchanged: .*late.lua' a.log
   # The others, and the kind as it was, are served all the same.
   for name in mlkube.io late.example; do
     example mlkube-tfjob/gpu | ends 0 | jq '.metadata.name = "again"' |
@@ -333,7 +333,7 @@ pods_have() {
   ready a
   job two example.org/new
   config 3 <<<'acelerators: {}'
-  eventually 120 grep -q 'the accelerators stay as they were: .*did you mean \\"accelerators\\"' a.log
+  eventually 120 grep -q 'the accelerators are unchanged: .*did you mean \\"accelerators\\"' a.log
   job three example.org/new
   # A pod that was there is not touched, one that is made anew has the new.
   pods_have one FIRST
@@ -355,7 +355,7 @@ pods_have() {
   kubectl -n "$ns-other" create -f job.json
   operator a --namespace="$ns"
   ready a
-  grep -q 'failed nodes are not noticed' a.log
+  grep -q 'node failures are not detected' a.log
   kubectl -n "$ns" create -f job.json
   kubectl -n "$ns" wait --for=condition=Complete --timeout=120s "$(job_in job.json)"
   [ -z "$(kubectl -n "$ns-other" get pods -o name)" ]

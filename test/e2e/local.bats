@@ -183,7 +183,7 @@ teardown() {
 }
 
 @test "another user of the machine has no token and is not let in" {
-  [ "$(id -u)" = 0 ] || skip "only root can be somebody else"
+  [ "$(id -u)" = 0 ] || skip "only root can change the user"
   chmod o+x "$BATS_TEST_TMPDIR" || true
   up
   nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }

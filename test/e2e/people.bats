@@ -76,7 +76,7 @@ last() { # last METHOD: the last such request
   is "$status" 2
   split dljob list --kubeconfig none
   is "$status" 1
-  has "$err" "--kubeconfig: none is not there"
+  has "$err" "--kubeconfig: none does not exist"
 }
 
 @test "which cluster: kubeconfig, the one on this machine, and what is said of it" {
@@ -168,11 +168,11 @@ YAML
   is "$err" "dljob list: cannot list TfJob.mlkube.io: the server answered 503: etcd"
   answers
   split dljob list -q
-  is "$err" "dljob list: the cluster knows none of the kinds: 'dl-operator install-crds' tells it, or 'dljob crds | \
-kubectl apply -f -'"
+  is "$err" "dljob list: none of the kinds is installed on this cluster: run 'dl-operator install-crds', or \
+'dljob crds | kubectl apply -f -'"
   split dljob list -q aitj
-  is "$err" "dljob list: the cluster does not know AITrainingJob: 'dl-operator install-crds' tells it, or 'dljob crds \
-AITrainingJob.elasticdeeplearning.ai | kubectl apply -f -'"
+  is "$err" "dljob list: AITrainingJob is not installed on this cluster: run 'dl-operator install-crds', or \
+'dljob crds AITrainingJob.elasticdeeplearning.ai | kubectl apply -f -'"
 }
 
 @test "list: newest first, by state, by kind, as objects" {
@@ -393,7 +393,7 @@ harmless() {
   is "$status" 2
   has "$err" "demo is in namespace other, not in ml"
   split dljob submit -q other.yaml
-  has "$err" "the cluster does not know TfJob.mlkube.io"
+  has "$err" "TfJob.mlkube.io is not installed on this cluster"
 }
 
 @test "rerun: a new job of the old one, and only once that has ended" {

@@ -71,7 +71,7 @@ accelerators:
 YAML
   split dljob render --controller-config-file config.yaml -o json "$root/examples/mlkube-tfjob/gpu.yaml"
   is "$status" 0
-  is "$err" "config.yaml: note: grpcServerFilePath has no meaning today: a parameter server without a template has \
+  is "$err" "config.yaml: note: grpcServerFilePath has no effect: a parameter server without a template has \
 a program of its own"
   is "$(jq -c '.items[] | select(.kind == "Pod").spec
     | [.volumes, .containers[0].volumeMounts, .containers[0].env[-1]]' stdout)" \

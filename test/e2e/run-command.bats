@@ -187,7 +187,7 @@ PY
   is "$(dljob init "${same[@]}" | yaml_to_json)" "$(dljob run -o yaml "${same[@]}" | yaml_to_json)"
   split dljob init new.yaml --image other
   is "$status" 1
-  has "$err" "new.yaml: is there already"
+  has "$err" "new.yaml: already exists"
   has_not "$(cat new.yaml)" other
 }
 
@@ -222,7 +222,7 @@ PY
   wrong "MXJob.fioravanzo.org or MXJob.mpba.fbk.eu" --kind MXJob -- true
   wrong "there is no kind 'PyTorchJob'" --kind PyTorchJob -- true
   wrong "'job.yaml' is a file" -- job.yaml
-  wrong "either a file or a command" job.yaml -- true
+  wrong "give a file or a command, not both" job.yaml -- true
   wrong "which command" -n 3
   wrong "which FILE, or which command" --
   wrong "the command is empty" -- ''

@@ -103,7 +103,7 @@ bool from_quantity(struct from *f, int64_t *ret_milli, yyjson_val *object, const
 
 	if (!v || yyjson_is_null(v) || quantity_read(v, ret_milli))
 		return true;
-	return from_invalid(f, "%s: is no quantity", field);
+	return from_invalid(f, "%s: is not a quantity", field);
 }
 
 bool from_is_inside(struct str path)

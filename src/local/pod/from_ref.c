@@ -111,7 +111,7 @@ bool from_resource(struct from *f, yyjson_val *container, yyjson_val *ref, struc
 		yyjson_val *v = json_get_str(json_get_str(resources, i ? STR("limits") : which), what);
 
 		if (v && !quantity_read(v, &amount))
-			return from_invalid(f, "resources: %.*s is no quantity", STR_F(what));
+			return from_invalid(f, "resources: %.*s is not a quantity", STR_F(what));
 	}
 	/* Without a limit: what the machine has. */
 	if (amount < 0 && str_eqc(which, "limits") && str_eqc(what, "cpu"))
@@ -143,7 +143,7 @@ static bool decode(struct from *f, struct str text, struct str key, struct str *
 	if (well)
 		*ret = arena_str(f->a, buf_str(&out));
 	buf_release(&out);
-	return well || from_invalid(f, "key %.*s: is no base64", STR_F(key));
+	return well || from_invalid(f, "key %.*s: is not base64", STR_F(key));
 }
 
 bool from_value(struct from *f, enum from_source source, yyjson_val *object, struct str key, bool *ret_found,

@@ -115,7 +115,7 @@ bool pod_set_up(struct proc_pod *p, struct err *e)
 	p->own_proc = !p->state.own_pids;
 	p->any_user = user_is_many();
 	if (!p->any_user && wants_user(p)) {
-		err_set(e, ERR_IO, "runAsUser and runAsGroup are ignored: only root can be somebody else");
+		err_set(e, ERR_IO, "runAsUser and runAsGroup are ignored: only root can change the user");
 		if (!without(p, e))
 			return false;
 	}
