@@ -170,6 +170,32 @@ static void what_was_accepted_once_is_waited_for(void **state)
 	t_free(t);
 }
 
+/* Their first pods are seen in the very pass that suspends the job, or in one whose generation is over: they were
+   accepted all the same. */
+static void accepted_before_anybody_looked(void **state)
+{
+	struct t *t = t_new();
+	struct standing stands = { 0 };
+
+	(void)state;
+	t_role(t, "worker", 2);
+	t_settle(t);
+	t->record->roles[0].accepted = false;
+	t->record->roles[0].seen.n = 0;
+	t->job.suspend = true;
+	t_settle(t);
+	assert_int_equal(t->n_pods, 0);
+	t->job.suspend = false;
+	t_plan(t);
+	for (int i = 0; i < 10; i++) {
+		plan_refused(&t->refusal, &stands, REFUSED_INVALID, STR("worker"), STR("denied"), t->now);
+		t_plan(t);
+		t_pass(t, SECONDS(30));
+	}
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	t_free(t);
+}
+
 /* Neither a quota nor a short time, nor what we cannot build, nor reasons that take turns. */
 static void refusals_that_are_not_final(void **state)
 {
@@ -349,6 +375,7 @@ int main(void)
 		cmocka_unit_test(refused_for_good),
 		cmocka_unit_test(refused_beside_a_role_that_fails),
 		cmocka_unit_test(what_was_accepted_once_is_waited_for),
+		cmocka_unit_test(accepted_before_anybody_looked),
 		cmocka_unit_test(refusals_that_are_not_final),
 		cmocka_unit_test(refusal_that_has_passed),
 		cmocka_unit_test(refusal_codes),

@@ -90,6 +90,9 @@ static void place_pod(struct world *w, const struct pod *pod)
 	struct replica *rep;
 	int64_t expected;
 
+	/* Of whatever generation it is, and whether or not this pass looks at it: the server has taken it. */
+	if (v)
+		v->rec->accepted = true;
 	if (!v || pod->index < 0 || pod->index >= v->role->count) {
 		doom(w, pod);
 		return;
