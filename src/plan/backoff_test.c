@@ -116,6 +116,40 @@ static void levels_are_apart(void **state)
 	t_free(t);
 }
 
+/* Nobody writes because a time was quiet; who writes anyway leaves out what is of no use any more. */
+static void quiet_streaks_go_with_other_writes(void **state)
+{
+	struct t *t = t_new();
+	struct role *role;
+	int writes;
+
+	(void)state;
+	role = t_role(t, "worker", 3);
+	role->restart.policy = RESTART_ALWAYS;
+	role->restart.limit = -1;
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	t_exit(t, "worker", 1, 1);
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 1)->streak, 1);
+	t_pass(t, MINUTES(24 * 60));
+	writes = t->writes;
+	t_plan(t);
+	assert_int_equal(t->plan.write, CHANGE_NONE);
+	assert_int_equal(t->writes, writes);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 1)->streak, 1);
+	t_exit(t, "worker", 2, 1);
+	t_settle(t);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 1)->streak, 0);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 1)->at, 0);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 1)->generation, 1);
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 2)->streak, 1);
+	t_free(t);
+}
+
 /* A kubelet that rejects the pod again and again, whatever the user's pace: minutes, and the line says how often. */
 static void taken_away_before_it_ran(void **state)
 {
@@ -160,6 +194,7 @@ int main(void)
 		cmocka_unit_test(a_clock_is_set_back),
 		cmocka_unit_test(a_quiet_time_resets_it),
 		cmocka_unit_test(levels_are_apart),
+		cmocka_unit_test(quiet_streaks_go_with_other_writes),
 		cmocka_unit_test(taken_away_before_it_ran),
 	};
 

@@ -65,7 +65,11 @@ static void judge_pod(struct world *w, struct role_view *v, struct replica *rep)
 		return;
 	}
 	rep->barren = !pod_has_run(pod);
-	if (pod->gone || pod->meta.deleted)
+	/* Whoever takes it away does not say why, and nobody has seen its node yet: with a node that is gone it is a
+	   node's failure, and may end the job. */
+	if (!pod->gone && pod->meta.deleted && !pod_is_disrupted(pod) && node_is_asked_for(w, pod))
+		rep->verdict = pod->phase == POD_PENDING ? V_SCHEDULED : V_RUNNING;
+	else if (pod->gone || pod->meta.deleted)
 		failed(rep, pod_loss(w, pod), -1, w->now);
 	else
 		judge_alive(w, rep);
@@ -125,7 +129,6 @@ static void judge_replica(struct world *w, struct role_view *v, int32_t index)
 		free_completed(w, v, rep);
 	} else if (rep->pod) {
 		ranges_add(&v->rec->seen, w->a, index);
-		v->rec->accepted = true;
 		judge_pod(w, v, rep);
 	} else if (ranges_has(&v->rec->seen, index)) {
 		/* It was there in this generation, and nobody saw how it went. */

@@ -47,6 +47,14 @@ static msec grace_of(const struct world *w, const struct pod *pod, const struct 
 	return stored == TOLERATED_FOR_EVER ? NEVER : MAX(grace, SECONDS(MAX(stored, 0)));
 }
 
+bool node_is_asked_for(struct world *w, const struct pod *pod)
+{
+	if (!w->in->fleet || !pod->node.n || find_node(w, pod->node))
+		return false;
+	ask_for(w, pod->node);
+	return true;
+}
+
 bool node_is_down(const struct world *w, struct str name)
 {
 	const struct node *node = find_node(w, name);
@@ -67,12 +75,8 @@ enum node_state node_state_of(struct world *w, const struct pod *pod)
 	const struct node *node = find_node(w, pod->node);
 	msec failed_at;
 
-	if (!fleet)
+	if (!fleet || node_is_asked_for(w, pod) || !node)
 		return NODE_GOOD;
-	if (!node) {
-		ask_for(w, pod->node);
-		return NODE_GOOD;
-	}
 	if (node->gone || node->out_of_service)
 		return NODE_GONE;
 	if (node->ready)

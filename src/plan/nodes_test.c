@@ -285,6 +285,61 @@ static void deleted_on_a_lost_node(void **state)
 	}
 }
 
+/* Somebody deletes it, without a word why, from a node that nobody has looked at yet: the node may be gone. */
+static void deleted_on_an_unknown_node(void **state)
+{
+	static const struct {
+		bool gone;
+		enum cause cause;
+	} table[] = { { true, CAUSE_NODE_FAIL }, { false, CAUSE_DELETED } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(RESTART_ALWAYS);
+		struct t_pod *p = t_pod(t, "worker", 1);
+
+		t_on_node(t, "worker", 1, "node-9");
+		p->pod.meta.deleted = t->now + SECONDS(30);
+		p->pod.meta.grace = 30;
+		t_pass(t, SECONDS(2));
+		t_plan(t);
+		assert_int_equal(t->record->restarts, 0);
+		assert_int_equal(t_actions(t, ACT_GET_NODE), 1);
+		t_node(t, "node-9", true)->gone = table[i].gone;
+		t_plan(t);
+		assert_int_equal(t_rec(t, "worker")->restarts[table[i].cause], 1);
+		t_free(t);
+	}
+}
+
+/* What says why needs no answer, nor does what has gone since, nor a pod where nodes cannot be seen. */
+static void deleted_and_nobody_need_be_asked(void **state)
+{
+	enum { DISRUPTED, GONE, BLIND, CASES };
+
+	(void)state;
+	for (int i = 0; i < CASES; i++) {
+		struct t *t = i == BLIND ? t_new() : running(RESTART_ALWAYS);
+		struct t_pod *p;
+
+		if (i == BLIND) {
+			t_role(t, "worker", 2)->restart.policy = RESTART_ALWAYS;
+			t_settle(t);
+			t_run(t);
+		}
+		t_on_node(t, "worker", 1, "node-9");
+		p = t_pod(t, "worker", 1);
+		p->pod.meta.deleted = t->now + SECONDS(30);
+		p->pod.meta.grace = 30;
+		p->pod.disrupted = i == DISRUPTED;
+		p->pod.gone = i == GONE;
+		t_pass(t, SECONDS(2));
+		t_plan(t);
+		assert_int_equal(t_rec(t, "worker")->restarts[i == DISRUPTED ? CAUSE_DISRUPTED : CAUSE_DELETED], 1);
+		t_free(t);
+	}
+}
+
 /* A pod on a good node that takes its time to go is waited for. */
 static void no_force_on_a_good_node(void **state)
 {
@@ -317,6 +372,8 @@ int main(void)
 		cmocka_unit_test(tolerations_give_time),
 		cmocka_unit_test(tolerated_for_ever),
 		cmocka_unit_test(deleted_on_a_lost_node),
+		cmocka_unit_test(deleted_on_an_unknown_node),
+		cmocka_unit_test(deleted_and_nobody_need_be_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

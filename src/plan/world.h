@@ -105,6 +105,8 @@ bool pod_codes_retryable(const struct role *role, const struct code_set *codes, 
 enum node_state { NODE_GOOD, NODE_FAILED, NODE_GONE };
 /* Of the node of a pod that is placed. */
 enum node_state node_state_of(struct world *w, const struct pod *pod);
+/* Nothing is known of the pod's node yet: it is asked for, and the answer is worth waiting for. */
+bool node_is_asked_for(struct world *w, const struct pod *pod);
 /* Is it known that the node does not answer now, or is gone? However short. */
 bool node_is_down(const struct world *w, struct str name);
 /* Not ready since then, as far as we have seen; 0: it is ready, or not known. */
