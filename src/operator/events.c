@@ -205,7 +205,7 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 {
 	static const struct what created = { "SuccessfulCreate", false, true },
 				 deleted = { "SuccessfulDelete", false, true },
-				 failed = { "FailedCreate", true, false }, refused = { "StatusRefused", true, false };
+				 failed = { "FailedCreate", true, false };
 	const char *noun = resource_noun(s->resource);
 	bool child = resource_is_child(s->resource);
 	bool good = http_is_good(s->code);
@@ -222,8 +222,6 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 		buf_printf(&text, "Could not create %s %.*s: %.*s", noun, STR_F(s->object),
 		           (int)MIN(s->message.n, (size_t)4096), str_text(s->message));
 		record_event(v, s, &failed, buf_str(&text), now, wall);
-	} else if (s->verb == VERB_PATCH_STATUS && s->code == HTTP_INVALID) {
-		record_event(v, s, &refused, s->message, now, wall);
 	}
 	buf_release(&text);
 }

@@ -288,6 +288,27 @@ static void test_spared(void **state)
 	has(b, "\"message\":\"spec: its 4000 pods have 450.0 MiB in all\"");
 }
 
+/* The refusal is one thing that happened, though both the answer and what follows from it are seen. */
+static void test_status_refused(void **state)
+{
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_ANSWER);
+
+	s.verb = VERB_PATCH_STATUS;
+	s.resource = RES_JOB;
+	s.code = 422;
+	s.message = STR("status.phase: Unsupported value");
+	events_see(b->events, &s, 0, wall);
+	assert_false(next(b, 0));
+	s = sight(b, SIGHT_STATUS);
+	s.message = STR("status.phase: Unsupported value");
+	events_see(b->events, &s, 0, wall);
+	assert_true(next(b, 0));
+	has(b, "\"reason\":\"StatusRefused\",\"type\":\"Warning\"");
+	has(b, "\"count\":1,");
+	has(b, "\"message\":\"status.phase: Unsupported value\"");
+}
+
 static void test_unreadable(void **state)
 {
 	struct bench *b = *state;
@@ -345,6 +366,7 @@ int main(void)
 		TEST(test_a_name_that_is_taken),
 		TEST(test_another_scheduler),
 		TEST(test_spared),
+		TEST(test_status_refused),
 		TEST(test_unreadable),
 		TEST(test_a_podgroup),
 		TEST(test_a_kind_that_is_not_known),

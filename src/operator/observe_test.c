@@ -13,7 +13,7 @@ static msec now(void *cookie)
 
 struct seen {
 	struct clock clock;
-	size_t passes, failures, creates, records, spared;
+	size_t passes, failures, creates, records, spared, refused;
 	enum phase first_phase, last_phase;
 	msec took;
 	char taken[128];
@@ -65,6 +65,9 @@ static void see(void *cookie, const struct sight *s)
 		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
 		break;
 	case SIGHT_STATUS:
+		seen->refused++;
+		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
+		break;
 	case SIGHT_SPARED:
 		seen->spared++;
 		snprintf(seen->taken, sizeof(seen->taken), "%.*s", STR_F(s->message));
@@ -249,6 +252,25 @@ static void test_tells_whose_a_name_is(void **state)
 	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, told));
 }
 
+/* A status that no form of it can be written in: people learn of each refusal once. */
+static void test_tells_of_a_refused_status(void **state)
+{
+	struct script *s = *state;
+	struct seen seen = { 0 };
+
+	watched(s, &seen);
+	listed(s);
+	put_job(s, "1", "", 1);
+	for (size_t form = 1; form <= 3; form++) {
+		answer(s, next_status(s),
+		       (struct outcome){ .code = 500, .message = STR("etcdserver: request is too large") });
+		assert_int_equal(seen.refused, form);
+		assert_string_equal(seen.taken, "etcdserver: request is too large");
+	}
+	settle_all(s);
+	assert_int_equal(seen.refused, 3);
+}
+
 /* One who does not lead keeps what it knows fresh, and sends nothing. */
 static void test_a_standby_listens_only(void **state)
 {
@@ -273,6 +295,48 @@ static void test_a_standby_listens_only(void **state)
 	assert_int_equal(s->n_sent, 0);
 	run_step(s);
 	assert_true(s->n_sent > 0);
+}
+
+static void hear_of_node(struct script *s, const char *name, bool ready)
+{
+	struct node n = { .name = str_c(name), .ready = ready };
+
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_NODE, .object = { RES_NODE, .node = &n } });
+}
+
+/* For how long a node has been silent, whoever leads next knows from the time when it stood by. */
+static void test_a_standby_keeps_the_clock_of_nodes(void **state)
+{
+	static const char running[] = "{\"dlOperator\":{\"version\":1,\"phase\":\"Running\","
+				      "\"roles\":[{\"name\":\"master\",\"count\":1,\"seen\":\"0\"}]}}";
+	struct script *s = *state;
+	struct sent pod_named = { .r.name = STR("j-master-0") };
+	struct pod pod = found_pod(&pod_named, UID, UID);
+	struct sent *write;
+
+	pod.node = STR("n1");
+	s->listens = true;
+	s->now = 1700000000000;
+	listed(s);
+	hear_of_node(s, "n1", true);
+	hear_of_node(s, "n2", true);
+	put_job(s, "1", running, 0);
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	hear_of_node(s, "n1", false);
+	s->now += SECONDS(39);
+	assert_int_equal(s->n_sent, 0);
+	s->listens = false;
+	run_step(s);
+	settle_all(s);
+	for (size_t i = 0; i < s->n_sent; i++)
+		assert_null(s->sent[i].r.body.n ? strstr(s->sent[i].r.body.p, "NodeFail") : NULL);
+	s->now += SECONDS(1);
+	run_step(s);
+	write = waiting(s, VERB_PATCH_STATUS, RES_JOB);
+	assert_non_null(write);
+	assert_non_null(strstr(write->r.body.p, "\"cause\":\"NodeFail\""));
 }
 
 /* A job of which another leader writes while we stand by. */
@@ -326,7 +390,9 @@ int main(void)
 		SCRIPT_TEST(test_lines_of_the_log_have_the_names_of_labels),
 		SCRIPT_TEST(test_tells_of_failures),
 		SCRIPT_TEST(test_tells_whose_a_name_is),
+		SCRIPT_TEST(test_tells_of_a_refused_status),
 		SCRIPT_TEST(test_a_standby_listens_only),
+		SCRIPT_TEST(test_a_standby_keeps_the_clock_of_nodes),
 		SCRIPT_TEST(test_what_another_leader_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
