@@ -4,7 +4,8 @@
 #
 #   PATH=$(scripts/kube-deps.sh):$PATH
 #   PATH=$(scripts/kube-deps.sh --node):$PATH     also what a node that runs containers needs
-#   PATH=$(scripts/kube-deps.sh --kubectl):$PATH  only a kubectl of this very version
+#   PATH=$(scripts/kube-deps.sh --local):$PATH    what tests of the cluster on this machine need, and no Kubernetes:
+#                                                 a kubectl of this very version, and busybox
 #   PATH=$(scripts/kube-deps.sh --helm):$PATH     only helm
 #
 # Everything is built from source through the Go module proxy and kept outside the checkout, in
@@ -29,6 +30,7 @@ coredns_dir=$cache/coredns-$coredns
 helm_dir=$cache/helm-$helm
 
 node=
+local=
 only=
 case $* in
 '') ;;
@@ -36,10 +38,13 @@ case $* in
   node=yes
   PATH=$PATH:/usr/sbin:/sbin
   ;;
---kubectl) only=$kubectl_dir/kubectl ;;
+--local)
+  local=yes
+  only=$kubectl_dir/kubectl
+  ;;
 --helm) only=$helm_dir/helm ;;
 *)
-  echo "usage: scripts/kube-deps.sh [--node | --kubectl | --helm]" >&2
+  echo "usage: scripts/kube-deps.sh [--node | --local | --helm]" >&2
   exit 2
   ;;
 esac
@@ -104,8 +109,8 @@ install_packages() {
   for pair in $pairs; do
     command -v "${pair%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
   done
+  [ -z "$node$local" ] || busybox_is_static || packages="$packages busybox-static"
   if [ -n "$node" ]; then
-    busybox_is_static || packages="$packages busybox-static"
     [ -x /opt/cni/bin/bridge ] || [ -x /usr/lib/cni/bridge ] || packages="$packages containernetworking-plugins"
   fi
   [ -n "$packages" ] || return 0

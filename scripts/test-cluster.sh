@@ -67,7 +67,7 @@ esac
 node=$(tagged node "$@")
 [ "$(id -u)" = 0 ] || node=
 if [ $CLUSTER = local ]; then
-  scripts/kube-deps.sh --kubectl >/dev/null
+  scripts/kube-deps.sh --local >/dev/null
 else
   scripts/kube-deps.sh ${node:+--node} >/dev/null
   scripts/kube-deps.sh --helm >/dev/null
@@ -81,7 +81,7 @@ kube*frameworks.bats*)
   ;;
 esac
 if [ "$part" = get ]; then
-  scripts/kube-deps.sh --kubectl >/dev/null
+  scripts/kube-deps.sh --local >/dev/null
   KUBE_VERSION=$oldest scripts/kube-deps.sh ${node:+--node} >/dev/null
   exit 0
 fi

@@ -8,10 +8,15 @@
 set -eu
 [ $# = 2 ] || { echo "usage: test/cluster/image.sh NAME FILE.tar" >&2; exit 2; }
 
+busybox=$(command -v busybox) || busybox=
+if [ -z "$busybox" ] || ldd "$busybox" >/dev/null 2>&1; then
+  echo "image.sh: no busybox that is linked statically: apt-get install busybox-static" >&2
+  exit 1
+fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/root/bin" "$tmp/root/etc" "$tmp/root/tmp" "$tmp/image"
-cp "$(command -v busybox)" "$tmp/root/bin/busybox"
+cp "$busybox" "$tmp/root/bin/busybox"
 for command in $(busybox --list); do
   [ "$command" = busybox ] || ln -s busybox "$tmp/root/bin/$command"
 done

@@ -104,6 +104,21 @@ lock 644"
   has "$err" usage
 }
 
+@test "--local: a kubectl, and busybox; no Kubernetes" {
+  rm -f bin/busybox
+  program busybox <<<'exit 0'
+  program ldd <<<'exit 0'
+  # shellcheck disable=SC2016 # for the script
+  program apt-get <<<'echo "apt-get $*" >>"$FAKE/log"'
+  program id <<<'echo 0'
+  split kube_deps --local
+  is "$status" 0
+  is "$out" "$PWD/cache/kubectl-1.36.3"
+  is "$(builds)" 1
+  has "$(grep 'apt-get install' log)" busybox-static
+  has_not "$(grep 'apt-get install' log)" containerd
+}
+
 @test "--helm: only that" {
   split kube_deps --helm
   is "$status" 0

@@ -7,7 +7,7 @@ load ../e2e/helpers
 load ../e2e/local-api
 
 setup_file() {
-  KUBECTL_NEWEST=$("${BATS_TEST_DIRNAME}/../../scripts/kube-deps.sh" --kubectl)/kubectl
+  KUBECTL_NEWEST=$("${BATS_TEST_DIRNAME}/../../scripts/kube-deps.sh" --local)/kubectl
   export KUBECTL_NEWEST
 }
 

@@ -6,8 +6,8 @@
 local_start() {
   mkdir -p "$1" "$1.image"
   export DLJOB_HOME=$1 LOCAL_IMAGE=$1.image
-  "${BASH_SOURCE[0]%/*}/image.sh" localhost/busybox:test "$1.tar"
-  tar -xOf "$1.tar" layer.tar | tar -x -C "$LOCAL_IMAGE"
+  "${BASH_SOURCE[0]%/*}/image.sh" localhost/busybox:test "$1.tar" || return 1
+  tar -xOf "$1.tar" layer.tar | tar -x -C "$LOCAL_IMAGE" || return 1
   rm "$1.tar"
   # Whoever starts the tests may be killed: then nobody else would end it.
   # shellcheck disable=SC2016 # for that shell

@@ -32,9 +32,10 @@ kube_cluster() {
 local_cluster() {
   # shellcheck source=test/cluster/local.sh
   . "$here/local.sh"
+  local own
+  own=$("$here/../../scripts/kube-deps.sh" --local) || return 1
   # The machine's kubectl, if it is there and not too old.
-  kubectl patch --help 2>/dev/null | grep -q -e --subresource ||
-    PATH=$("$here/../../scripts/kube-deps.sh" --kubectl):$PATH
+  kubectl patch --help 2>/dev/null | grep -q -e --subresource || PATH=$own:$PATH
   CLUSTER_DIR=$BATS_SUITE_TMPDIR/local
   CLUSTER_OURS=$CLUSTER_DIR
   local_start "$CLUSTER_DIR" "${CLUSTER_WHILE:-$$}"

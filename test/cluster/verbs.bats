@@ -7,7 +7,7 @@ load node_helpers
 
 setup_file() {
   node_with_operator
-  KUBECTL_NEWEST=$("$BATS_TEST_DIRNAME/../../scripts/kube-deps.sh" --kubectl)/kubectl
+  KUBECTL_NEWEST=$("$BATS_TEST_DIRNAME/../../scripts/kube-deps.sh" --local)/kubectl
   export KUBECTL_NEWEST
 }
 
