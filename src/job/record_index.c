@@ -9,7 +9,13 @@
 
 #include <inttypes.h>
 
-enum { TIMES_MOST = 64 /* that are told apart */ };
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+enum {
+	LETTERS = sizeof(letters) - 1,
+	TIMES_MOST = LETTERS, /* that are told apart */
+	LETTER_COST = 32,     /* bytes of a value beside its letter, at most */
+};
 
 enum part_type { PART_INT32, PART_INT64, PART_TIME };
 
@@ -102,26 +108,80 @@ static void round_times(struct entry *v, size_t n)
 	}
 }
 
-static yyjson_mut_val *write_part(yyjson_mut_doc *doc, const struct part *p, struct entry *v, size_t n)
+static struct str value_text(const struct part *p, int64_t value, char to[static TIME_TEXT])
+{
+	if (p->type == PART_TIME)
+		return str_c(time_format(value, to));
+	snprintf(to, TIME_TEXT, "%" PRId64, value);
+	return str_c(to);
+}
+
+static yyjson_mut_val *write_ranges(yyjson_mut_doc *doc, const struct part *p, const struct entry *v, size_t n,
+                                    size_t *bytes)
 {
 	yyjson_mut_val *obj = yyjson_mut_obj(doc);
 	struct arena a = ARENA_INIT;
+	char text[TIME_TEXT];
 	size_t next;
 
-	if (p->type == PART_TIME)
-		round_times(v, n);
 	for (size_t i = 0; i < n; i = next) {
 		struct ranges r = { 0 };
-		char time[TIME_TEXT], number[24];
+		struct str of;
 
 		for (next = i; next < n && v[next].value == v[i].value; next++)
 			ranges_add(&r, &a, v[next].index);
-		snprintf(number, sizeof(number), "%" PRId64, v[i].value);
-		json_mut_put(doc, obj, str_c(p->type == PART_TIME ? time_format(v[i].value, time) : number),
-		             json_mut_str(doc, ranges_format(&r, &a)));
+		of = ranges_format(&r, &a);
+		*bytes += of.n + LETTER_COST;
+		json_mut_put(doc, obj, value_text(p, v[i].value, text), json_mut_str(doc, of));
 	}
 	arena_release(&a);
 	return obj;
+}
+
+/* The replicas from..to, of at most LETTERS different values. */
+static yyjson_mut_val *write_letters(yyjson_mut_doc *doc, const struct part *p, const struct entry *v, size_t n,
+                                     int32_t from, int32_t to)
+{
+	yyjson_mut_val *obj = yyjson_mut_obj(doc), *of = yyjson_mut_obj(doc);
+	struct arena a = ARENA_INIT;
+	struct str each = { 0 };
+	char *text = arena_raw(&a, (size_t)(to - from) + 1), value[TIME_TEXT];
+	size_t letter = 0;
+
+	memset(text, '-', (size_t)(to - from) + 1);
+	for (size_t i = 0; i < n; i++) {
+		if (i && v[i].value != v[i - 1].value)
+			letter++;
+		text[v[i].index - from] = letters[letter];
+		if (i == 0 || v[i].value != v[i - 1].value)
+			json_mut_put(doc, of, (struct str){ &letters[letter], 1 },
+			             json_mut_str(doc, value_text(p, v[i].value, value)));
+	}
+	each = (struct str){ text, (size_t)(to - from) + 1 };
+	json_mut_put(doc, obj, STR("letters"), of);
+	json_mut_put(doc, obj, STR("from"), yyjson_mut_int(doc, from));
+	json_mut_put(doc, obj, STR("each"), json_mut_str(doc, each));
+	arena_release(&a);
+	return obj;
+}
+
+static yyjson_mut_val *write_part(yyjson_mut_doc *doc, const struct part *p, struct entry *v, size_t n)
+{
+	int32_t from = INT32_MAX, to = 0;
+	size_t bytes = 0, values;
+	yyjson_mut_val *obj;
+
+	if (p->type == PART_TIME)
+		round_times(v, n);
+	values = count_values(v, n);
+	for (size_t i = 0; i < n; i++) {
+		from = MIN(from, v[i].index);
+		to = MAX(to, v[i].index);
+	}
+	obj = write_ranges(doc, p, v, n, &bytes);
+	if (values > LETTERS || bytes <= (size_t)(to - from) + (values + 2) * LETTER_COST)
+		return obj;
+	return write_letters(doc, p, v, n, from, to);
 }
 
 yyjson_mut_val *record_index_write(const struct record_role *role, yyjson_mut_doc *doc)
@@ -160,6 +220,25 @@ static bool read_value(const struct part *p, struct str text, int64_t *ret)
 	return str_int(text, ret) && *ret >= 0 && *ret <= (p->type == PART_INT32 ? INT32_MAX : INT64_MAX / 4);
 }
 
+static bool read_letters(struct entries *to, size_t part, yyjson_val *obj, struct arena *a)
+{
+	yyjson_val *of = json_get(obj, "letters");
+	struct str each = json_str(json_get(obj, "each"));
+	int64_t from, value;
+
+	if (!json_int(json_get(obj, "from"), &from) || from < 0 || from > JOB_MAX_REPLICAS ||
+	    each.n > (size_t)(JOB_MAX_REPLICAS - from))
+		return false;
+	for (size_t i = 0; i < each.n; i++) {
+		if (each.p[i] == '-')
+			continue;
+		if (!read_value(&parts[part], json_str(json_get_str(of, (struct str){ &each.p[i], 1 })), &value))
+			return false;
+		*vec_push(a, to) = (struct entry){ value, (int32_t)(from + (int64_t)i), (uint32_t)part };
+	}
+	return true;
+}
+
 /* A replica has one value: what says more of them than there can be makes no sense. It is looked at before there is
    memory for it, since a few bytes can name many. */
 static bool read_part(struct entries *to, size_t part, yyjson_val *obj, struct arena *a)
@@ -170,6 +249,8 @@ static bool read_part(struct entries *to, size_t part, yyjson_val *obj, struct a
 
 	if (obj && !yyjson_is_null(obj) && !yyjson_is_obj(obj))
 		return false;
+	if (json_get(obj, "each"))
+		return read_letters(to, part, obj, a);
 	while ((key = yyjson_obj_iter_next(&it))) {
 		struct ranges r = { 0 };
 		int64_t value;
