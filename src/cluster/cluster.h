@@ -6,17 +6,9 @@
 #define CLUSTER_CLUSTER_H
 
 #include "object/object.h"
+#include "object/resource.h"
 
 #include <yyjson.h>
-
-enum resource {
-	RES_JOB,
-	RES_POD,
-	RES_SERVICE,
-	RES_NODE,
-	RES_GROUP, /* PodGroups, where there is a gang scheduler */
-	RES_COUNT
-};
 
 enum verb {
 	VERB_GET,
@@ -65,28 +57,6 @@ struct skipped {
 	bool gone;          /* this was its last state */
 	bool large;
 };
-
-/* For messages. */
-static inline const char *resource_noun(enum resource r)
-{
-	static const char *const nouns[RES_COUNT] = { "job", "pod", "service", "node", "PodGroup" };
-
-	return nouns[r];
-}
-
-/* … as Kubernetes writes many of them in an address. */
-static inline const char *resource_plural(enum resource r)
-{
-	static const char *const plurals[RES_COUNT] = { "jobs", "pods", "services", "nodes", "podgroups" };
-
-	return plurals[r];
-}
-
-/* Does the operator make them for a job? */
-static inline bool resource_is_child(enum resource r)
-{
-	return r == RES_POD || r == RES_SERVICE || r == RES_GROUP;
-}
 
 /* NULL: it is none. */
 static inline const struct child *object_child(const struct object *o)

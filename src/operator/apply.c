@@ -111,80 +111,46 @@ static bool write_status(struct op *op, struct cached_job *job, const struct rec
 	return true;
 }
 
-static void carry_out(struct op *op, struct cached_job *job, const struct action *a)
+static void ask_or_delete(struct op *op, struct cached_job *job, const struct action *a)
 {
-	struct pending p = { .purpose = FOR_DELETE, .job = job };
+	struct pending p = { .purpose = FOR_DELETE, .job = job, .resource = a->resource };
+	const struct meta *target = a->target;
 
-	switch (a->type) {
-	case ACT_GET_NODE:
+	if (a->type == ACT_GET) {
 		p.purpose = FOR_NODE;
-		p.resource = RES_NODE;
 		p.name = a->node;
 		send_request(op, &p, VERB_GET, STR_NONE);
 		return;
-	case ACT_DELETE_POD:
-	case ACT_DELETE_SERVICE:
-	case ACT_DELETE_GROUP:
-		p.resource = a->type == ACT_DELETE_POD       ? RES_POD
-		             : a->type == ACT_DELETE_SERVICE ? RES_SERVICE
-		                                             : RES_GROUP;
-		p.ns = a->target->ns;
-		p.name = a->target->name;
-		p.uid = a->target->uid;
-		p.force = a->force;
-		send_request(op, &p, VERB_DELETE, STR_NONE);
-		return;
-	case ACT_DELETE_JOB:
-		p.purpose = FOR_END;
-		p.resource = RES_JOB;
-		p.ns = job->meta.ns;
-		p.name = job->meta.name;
-		p.uid = job->meta.uid;
-		send_request(op, &p, VERB_DELETE, STR_NONE);
-		return;
-	case ACT_CREATE_SERVICE:
-	case ACT_CREATE_POD:
-	case ACT_CREATE_GROUP:
-	case ACT_PATCH_GROUP:
-	case ACT_COUNT:
-		break;
 	}
-	BUG("no action");
-}
-
-static bool is_create(enum action_type t)
-{
-	return t == ACT_CREATE_POD || t == ACT_CREATE_SERVICE;
-}
-
-static const struct action *first_of(const struct plan *plan, enum action_type stage)
-{
-	size_t i = 0;
-
-	while (plan->actions[i].type != stage)
-		i++;
-	return &plan->actions[i];
+	if (a->resource == RES_JOB) {
+		p.purpose = FOR_END;
+		target = &job->meta;
+	}
+	p.ns = target->ns;
+	p.name = target->name;
+	p.uid = target->uid;
+	p.force = a->force;
+	send_request(op, &p, VERB_DELETE, STR_NONE);
 }
 
 /* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
 static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 {
-	enum action_type stage = ACT_COUNT;
+	const struct action *first = plan->actions;
 	size_t sent = 0;
 
-	for (size_t i = 0; i < plan->n_actions; i++)
-		stage = MIN(stage, plan->actions[i].type);
-	if (stage == ACT_COUNT || (stage == ACT_DELETE_JOB && job->delete_sent) || !send_may(op, job))
+	if (!plan->n_actions || (first->resource == RES_JOB && job->delete_sent) || !send_may(op, job))
 		return false;
-	if (is_create(stage))
-		return creates_begin(op, job, plan, stage);
-	if (stage == ACT_CREATE_GROUP || stage == ACT_PATCH_GROUP)
-		return groups_write(op, job, first_of(plan, stage));
-	for (size_t i = 0; i < plan->n_actions && send_may(op, job); i++) {
-		if (plan->actions[i].type != stage)
-			continue;
-		carry_out(op, job, &plan->actions[i]);
-		sent++;
+	if (first->type == ACT_CREATE && resource_traits(first->resource)->of_replica)
+		return creates_begin(op, job, plan, first->resource);
+	if (first->type == ACT_CREATE || first->type == ACT_PATCH)
+		return groups_write(op, job, first);
+	for (; sent < plan->n_actions && send_may(op, job); sent++) {
+		const struct action *a = &plan->actions[sent];
+
+		if (a->type != first->type || a->resource != first->resource)
+			break;
+		ask_or_delete(op, job, a);
 	}
 	return sent > 0;
 }
@@ -221,7 +187,7 @@ void apply_adopt(struct op *op, const struct pending *p, const struct meta *foun
 	json_mut_put(doc, labels, STR(LABEL_UID), json_mut_str(doc, p->job->meta.uid));
 	json_mut_put(doc, labels, STR(LABEL_KIND), json_mut_str(doc, p->job->kind));
 	json_mut_put(doc, labels, STR(LABEL_JOB), json_mut_str(doc, p->job->meta.name));
-	if (p->resource != RES_GROUP) {
+	if (resource_traits(p->resource)->of_replica) {
 		json_mut_put(doc, labels, STR(LABEL_ROLE), json_mut_str(doc, p->role));
 		snprintf(number, sizeof(number), "%d", p->index);
 		json_mut_put(doc, labels, STR(LABEL_INDEX), json_mut_str(doc, str_c(number)));

@@ -106,22 +106,27 @@ static void send_one(struct op *op, struct cached_job *job)
 		creates_drop(op, job);
 }
 
-bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum action_type stage)
+static bool is_one(const struct action *a, enum resource resource)
+{
+	return a->type == ACT_CREATE && a->resource == resource;
+}
+
+bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum resource resource)
 {
 	struct creates *l = &job->creates;
 	size_t n = 0;
 
 	ASSERT(!l->v && !l->in_flight);
 	for (size_t i = 0; i < plan->n_actions; i++)
-		n += plan->actions[i].type == stage;
+		n += is_one(&plan->actions[i], resource);
 	l->v = xmalloc(n * sizeof(*l->v));
 	for (size_t i = 0; i < plan->n_actions; i++) {
 		const struct action *a = &plan->actions[i];
 
-		if (a->type == stage)
+		if (is_one(a, resource))
 			l->v[l->n++] = (struct create){ (uint32_t)a->role, a->index, a->generation };
 	}
-	l->pods = stage == ACT_CREATE_POD;
+	l->pods = resource == RES_POD;
 	l->until = op->now + list_lasts;
 	l->deadline = plan->deadline;
 	l->stale = false;

@@ -67,23 +67,17 @@ static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_
 static void put_action(yyjson_mut_doc *doc, yyjson_mut_val *o, const struct job *job, const struct action *a)
 {
 	static const char *const types[] = {
-		[ACT_GET_NODE] = "get node",
-		[ACT_DELETE_POD] = "delete pod",
-		[ACT_DELETE_SERVICE] = "delete service",
-		[ACT_DELETE_GROUP] = "delete PodGroup",
-		[ACT_CREATE_GROUP] = "create PodGroup",
-		[ACT_PATCH_GROUP] = "patch PodGroup",
-		[ACT_CREATE_SERVICE] = "create service",
-		[ACT_CREATE_POD] = "create pod",
-		[ACT_DELETE_JOB] = "delete job",
+		[ACT_GET] = "get", [ACT_DELETE] = "delete", [ACT_CREATE] = "create", [ACT_PATCH] = "patch"
 	};
+	char type[32];
 
-	text(doc, o, "type", str_c(types[a->type]));
-	if (a->type == ACT_CREATE_POD || a->type == ACT_CREATE_SERVICE) {
+	snprintf(type, sizeof(type), "%s %s", types[a->type], resource_noun(a->resource));
+	text(doc, o, "type", str_c(type));
+	if (a->type == ACT_CREATE && resource_traits(a->resource)->of_replica) {
 		text(doc, o, "role", job->roles[a->role].name);
 		put_number(doc, o, "index", a->index);
 		put_number(doc, o, "generation", a->generation);
-	} else if (a->type == ACT_GET_NODE) {
+	} else if (a->type == ACT_GET) {
 		text(doc, o, "node", a->node);
 	} else if (a->target) {
 		text(doc, o, "name", a->target->name);

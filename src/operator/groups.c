@@ -5,7 +5,7 @@
 
 bool groups_write(struct op *op, struct cached_job *job, const struct action *a)
 {
-	bool make = a->type == ACT_CREATE_GROUP;
+	bool make = a->type == ACT_CREATE;
 	struct pending p = {
 		.purpose = FOR_GROUP, .job = job, .resource = RES_GROUP, .ns = job->meta.ns, .wish = a->wish
 	};

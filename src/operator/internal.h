@@ -72,7 +72,7 @@ bool apply_plan(struct op *op, struct cached_job *job, const struct plan_input *
 void apply_adopt(struct op *op, const struct pending *p, const struct meta *found);
 
 /* creates.c: sends the plan's creates of that type, as many at once as go well. False: none could be sent. */
-bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum action_type stage);
+bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum resource resource);
 /* A child of that role cannot even be built: it is tried again, as what the server refuses. E is released. */
 void creates_unbuildable(struct op *op, struct cached_job *job, enum resource r, struct str role, struct err *e);
 /* One of them was answered. */

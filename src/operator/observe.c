@@ -22,7 +22,7 @@ static void find_child(struct op *op, const struct pending *p, struct sight *s)
 {
 	const struct cached_child *ch = cache_child(&op->cache, s->resource, p->ns, p->name);
 
-	if (!ch || s->resource == RES_GROUP)
+	if (!ch || !resource_traits(s->resource)->of_replica)
 		return;
 	s->role = cached_child_replica(ch).role;
 	s->index = cached_child_replica(ch).index;

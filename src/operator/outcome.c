@@ -211,7 +211,7 @@ static void adopt(struct op *op, const struct pending *p, const struct meta *fou
 	if (p->job->gone)
 		return;
 	/* One that was never read: which replica's it is nobody knows. */
-	if (p->resource != RES_GROUP && !p->role.n) {
+	if (resource_traits(p->resource)->of_replica && !p->role.n) {
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
 		return;
 	}
@@ -223,10 +223,10 @@ static void adopt(struct op *op, const struct pending *p, const struct meta *fou
 
 static struct replica_labels replica_of(const struct object *o)
 {
-	if (o->resource == RES_GROUP)
-		return (struct replica_labels){ 0 };
-	return o->resource == RES_POD ? (struct replica_labels){ o->pod->role, o->pod->index }
-	                              : (struct replica_labels){ o->service->role, o->service->index };
+	const struct child *c = object_child(o);
+
+	return resource_traits(o->resource)->of_replica ? (struct replica_labels){ c->role, c->index }
+	                                                : (struct replica_labels){ 0 };
 }
 
 /* What stands under the name of a child? True: it is known now. */

@@ -62,7 +62,7 @@ static bool lasts(const struct op *op, struct trouble *t, int code)
 		return true;
 	t->errors++;
 	/* PodGroups that were listed once go on to be known, and jobs are not held up by a server that stumbles. */
-	return t->errors >= ERRORS_LEAST && (t->resource == RES_JOB || !op->cache.synced[RES_GROUP]);
+	return t->errors >= ERRORS_LEAST && (t->resource == RES_JOB || !op->cache.synced[t->resource]);
 }
 
 static struct str trouble_text(const struct op *op, const struct trouble *t, int code, struct str message,
@@ -83,8 +83,8 @@ static void look_at_jobs(struct op *op, enum resource r, struct str kind)
 	for (size_t at = 0; map_next(&op->cache.jobs, &at, NULL, &value);) {
 		struct cached_job *job = value;
 
-		if (r == RES_GROUP || str_empty(kind) || str_eq(kind, job->kind))
-			operator_look(op, job, r == RES_GROUP ? QUEUE_RESYNC : QUEUE_FRESH);
+		if (r != RES_JOB || str_empty(kind) || str_eq(kind, job->kind))
+			operator_look(op, job, r == RES_JOB ? QUEUE_FRESH : QUEUE_RESYNC);
 	}
 }
 
@@ -100,8 +100,8 @@ static bool set(struct op *op, struct trouble *t, int code, struct str message)
 		free(t->text);
 		t->text = xstrndup(text.p, text.n);
 		t->code = code;
-		if (t->resource == RES_GROUP)
-			look_at_jobs(op, RES_GROUP, STR_NONE);
+		if (t->resource != RES_JOB)
+			look_at_jobs(op, t->resource, STR_NONE);
 	}
 	arena_release(&a);
 	return news;
@@ -137,11 +137,11 @@ void trouble_listed(struct op *op, enum resource r, struct str kind, bool first)
 		free(t->text);
 		free(t);
 	}
-	if (over && r == RES_GROUP)
-		log_info(NO_FIELDS, "PodGroups can be listed again: jobs that waited for them continue");
-	else if (over)
+	if (over && r == RES_JOB)
 		log_info(FIELDS(F_STR("kind", kind)), "its jobs can be listed: it is served");
-	if ((over && r == RES_GROUP) || (first && r == RES_JOB))
+	else if (over)
+		log_info(NO_FIELDS, "%ss can be listed again: jobs that waited for them continue", resource_noun(r));
+	if (r == RES_JOB ? first : over)
 		look_at_jobs(op, r, kind);
 }
 

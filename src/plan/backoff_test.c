@@ -44,7 +44,7 @@ static void restarts_wait(void **state)
 	assert_contains(t_reason(t), "restarts at 2023-11-14T");
 	t->now = failed + SECONDS(10);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 1);
 	t_free(t);
 }
 
@@ -67,7 +67,7 @@ static void a_clock_is_set_back(void **state)
 	assert_int_equal(t->created, 2);
 	t->now -= MINUTES(60);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 1);
 	t_free(t);
 }
 

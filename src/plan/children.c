@@ -31,9 +31,9 @@ static bool held(struct world *w, const struct role_view *v, int32_t index)
 	return true;
 }
 
-static void create(struct world *w, enum action_type type, size_t role, int32_t index)
+static void create(struct world *w, enum resource resource, size_t role, int32_t index)
 {
-	struct action *act = world_act(w, type);
+	struct action *act = world_act(w, ACT_CREATE, resource);
 	const struct role_view *v = &w->roles[role];
 
 	act->role = (uint32_t)role;
@@ -52,7 +52,7 @@ static void create_services(struct world *w, size_t role)
 		if (v->replicas[i].service || v->replicas[i].verdict >= V_COMPLETED)
 			continue;
 		if (w->now >= until)
-			create(w, ACT_CREATE_SERVICE, role, i);
+			create(w, RES_SERVICE, role, i);
 		else
 			world_wake(w, until);
 	}
@@ -83,7 +83,7 @@ void children_create(struct world *w)
 
 		for (int32_t i = 0; i < v->role->count && is_wanted(w, v->role); i++)
 			if (v->replicas[i].verdict == V_ABSENT && !held(w, v, i))
-				create(w, ACT_CREATE_POD, r, i);
+				create(w, RES_POD, r, i);
 	}
 }
 
@@ -121,7 +121,7 @@ static void delete_pod(struct world *w, const struct pod *pod)
 
 	if (pod->meta.deleted && (!force || forced))
 		return;
-	act = world_act(w, ACT_DELETE_POD);
+	act = world_act(w, ACT_DELETE, RES_POD);
 	act->target = &pod->meta;
 	act->force = force;
 }
@@ -132,5 +132,5 @@ void children_delete(struct world *w)
 		delete_pod(w, w->doomed.v[i]);
 	for (size_t i = 0; i < w->doomed_services.n; i++)
 		if (!w->doomed_services.v[i]->meta.deleted)
-			world_act(w, ACT_DELETE_SERVICE)->target = &w->doomed_services.v[i]->meta;
+			world_act(w, ACT_DELETE, RES_SERVICE)->target = &w->doomed_services.v[i]->meta;
 }

@@ -89,7 +89,7 @@ static void time_to_live(struct world *w)
 	if (w->job->ttl < 0 || !w->next->end || w->job->deleting || !phase_final(w->base->phase))
 		return;
 	if (w->now >= at)
-		world_act(w, ACT_DELETE_JOB);
+		world_act(w, ACT_DELETE, RES_JOB);
 	else
 		world_wake(w, at);
 }

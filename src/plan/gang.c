@@ -139,13 +139,13 @@ static void write_group(struct world *w, enum action_type type, const struct gan
 	msec until = refusal_until(&w->in->refusal);
 	struct action *act;
 
-	if (type == ACT_CREATE_GROUP)
+	if (type == ACT_CREATE)
 		until = MAX(until, losses_until(w));
 	if (w->now < until) {
 		world_wake(w, until);
 		return;
 	}
-	act = world_act(w, type);
+	act = world_act(w, type, RES_GROUP);
 	act->group = w->in->group;
 	act->gang = want;
 	act->wish = wish_of(w->job, want);
@@ -163,11 +163,11 @@ void gang_keep(struct world *w)
 		return;
 	want = wanted(w);
 	if (!g)
-		write_group(w, ACT_CREATE_GROUP, want);
+		write_group(w, ACT_CREATE, want);
 	/* What the server made of it when we wrote just that is what it wants. */
 	else if (differs(w->in->config->gang, w->job, want, g) &&
 	         plan_group_kept(wish_of(w->job, want), g) != w->in->group_kept)
-		write_group(w, ACT_PATCH_GROUP, want);
+		write_group(w, ACT_PATCH, want);
 }
 
 void gang_drop(struct world *w)
@@ -175,7 +175,7 @@ void gang_drop(struct world *w)
 	const struct group *g = w->in->group;
 
 	if (g && !going(g))
-		world_act(w, ACT_DELETE_GROUP)->target = &g->meta;
+		world_act(w, ACT_DELETE, RES_GROUP)->target = &g->meta;
 }
 
 struct str gang_line(const struct world *w)

@@ -47,12 +47,12 @@ static void test_group_first(void **state)
 
 	next_plan(t);
 	assert_int_equal(t->plan.n_actions, 1);
-	assert_int_equal(t->plan.actions[0].type, ACT_CREATE_GROUP);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_GROUP), 1);
 	t_apply(t);
 	assert_int_equal(t->group.min_member, 2);
 	next_plan(t);
-	assert_int_equal(t_actions(t, ACT_CREATE_POD), 2);
-	assert_int_equal(t_actions(t, ACT_CREATE_SERVICE), 2);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 2);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_SERVICE), 2);
 	t_apply(t);
 	t_run(t);
 	t_settle(t);
@@ -180,19 +180,19 @@ static void test_server_knows_better(void **state)
 	*needs_put(&extra, STR("pods"), &t->a) = (struct quantity){ 2, 0 };
 	t->group.needs = extra;
 	next_plan(t);
-	assert_int_equal(t_actions(t, ACT_PATCH_GROUP), 1);
+	assert_int_equal(t_actions(t, ACT_PATCH, RES_GROUP), 1);
 	assert_ptr_equal(t->plan.actions[0].group, &t->group);
 	t->group_kept = plan_group_kept(t->plan.actions[0].wish, &t->group);
 	next_plan(t);
-	assert_int_equal(t_actions(t, ACT_PATCH_GROUP), 0);
+	assert_int_equal(t_actions(t, ACT_PATCH, RES_GROUP), 0);
 	/* Until it is another group, or another wish. */
 	t->group.min_member = 7;
 	next_plan(t);
-	assert_int_equal(t_actions(t, ACT_PATCH_GROUP), 1);
+	assert_int_equal(t_actions(t, ACT_PATCH, RES_GROUP), 1);
 	t->group.min_member = 2;
 	t->job.scheduling.min_available = 1;
 	next_plan(t);
-	assert_int_equal(t_actions(t, ACT_PATCH_GROUP), 1);
+	assert_int_equal(t_actions(t, ACT_PATCH, RES_GROUP), 1);
 }
 
 static void test_suspended(void **state)
@@ -300,7 +300,7 @@ static void test_refused(void **state)
 	assert_string_equal(t_reason(t), "waits for a name that is taken: PodGroup job belongs to nobody");
 	t->now = t->plan.wake;
 	next_plan(t);
-	assert_int_equal(t_actions(t, ACT_CREATE_GROUP), 1);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_GROUP), 1);
 }
 
 static void test_refusals(void **state)

@@ -122,12 +122,12 @@ static void terminating_until_gone(void **state)
 	assert_int_equal(t->record->outcome, PHASE_SUCCEEDED);
 	assert_false(t->record->conditions[CONDITION_COMPLETE].status);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_POD), 3);
-	assert_int_equal(t_actions(t, ACT_DELETE_SERVICE), 3);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 3);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_SERVICE), 3);
 	/* A delete that failed is tried again by the next look. */
 	t_pass(t, SECONDS(2));
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_POD), 3);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 3);
 	t_apply(t);
 	t_settle(t);
 	assert_phase(t, "Succeeded");
@@ -148,7 +148,7 @@ static void time_to_live(void **state)
 	assert_int_equal(t->jobs_deleted, 0);
 	t->now = t->record->end + SECONDS(60);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_JOB), 1);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_JOB), 1);
 	t_free(t);
 }
 

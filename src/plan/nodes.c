@@ -11,9 +11,9 @@ static bool outage(const struct fleet *f)
 static void ask_for(struct world *w, struct str name)
 {
 	for (size_t i = 0; i < w->actions.n; i++)
-		if (w->actions.v[i].type == ACT_GET_NODE && str_eq(w->actions.v[i].node, name))
+		if (w->actions.v[i].type == ACT_GET && str_eq(w->actions.v[i].node, name))
 			return;
-	world_act(w, ACT_GET_NODE)->node = name;
+	world_act(w, ACT_GET, RES_NODE)->node = name;
 }
 
 static const struct node *find_node(const struct world *w, struct str name)

@@ -73,7 +73,7 @@ static void a_missing_node_is_asked_for(void **state)
 	t_on_node(t, "worker", 1, "node-9");
 	t_pass(t, MINUTES(60));
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_GET_NODE), 1);
+	assert_int_equal(t_actions(t, ACT_GET, RES_NODE), 1);
 	assert_string_equal(t->plan.actions[0].node.p, "node-9");
 	assert_int_equal(t->record->restarts, 0);
 	n = t_node(t, "node-9", true);
@@ -158,7 +158,7 @@ static void force_after_a_time(void **state)
 		t_pass(t, SECONDS(40));
 		t_plan(t);
 		t_plan(t);
-		assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
+		assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 1);
 		assert_int_equal(t->plan.actions[0].force, table[i].forced_at_once);
 		/* The API server has taken the request; nobody is there to carry it out. */
 		p->pod.meta.deleted = t->now + SECONDS(30);
@@ -177,7 +177,7 @@ static void force_after_a_time(void **state)
 		assert_int_equal(t->plan.wake, lost + MINUTES(5));
 		t->now = lost + MINUTES(5);
 		t_plan(t);
-		assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
+		assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 1);
 		assert_true(t->plan.actions[0].force);
 		t_free(t);
 	}
@@ -304,7 +304,7 @@ static void deleted_on_an_unknown_node(void **state)
 		t_pass(t, SECONDS(2));
 		t_plan(t);
 		assert_int_equal(t->record->restarts, 0);
-		assert_int_equal(t_actions(t, ACT_GET_NODE), 1);
+		assert_int_equal(t_actions(t, ACT_GET, RES_NODE), 1);
 		t_node(t, "node-9", true)->gone = table[i].gone;
 		t_plan(t);
 		assert_int_equal(t_rec(t, "worker")->restarts[table[i].cause], 1);
@@ -352,8 +352,8 @@ static void no_force_on_a_good_node(void **state)
 	t_pass(t, MINUTES(60));
 	t_plan(t);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_POD), 0);
-	assert_int_equal(t_actions(t, ACT_CREATE_POD), 0);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 0);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 0);
 	t_free(t);
 }
 

@@ -131,21 +131,42 @@ static struct plan finish(struct world *w)
 	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->refusal_passed, w->wake, w->deadline };
 }
 
+/* What goes, goes first; and services before pods, so that names are there when somebody asks for them. */
+static const struct stage {
+	enum action_type type;
+	enum resource resource;
+} stages[] = {
+	{ ACT_GET, RES_NODE },       { ACT_DELETE, RES_POD },   { ACT_DELETE, RES_SERVICE },
+	{ ACT_DELETE, RES_GROUP },   { ACT_CREATE, RES_GROUP }, { ACT_PATCH, RES_GROUP },
+	{ ACT_CREATE, RES_SERVICE }, { ACT_CREATE, RES_POD },   { ACT_DELETE, RES_JOB },
+};
+
+static size_t stage_of(const struct action *a)
+{
+	size_t i = 0;
+
+	while (stages[i].type != a->type || stages[i].resource != a->resource) {
+		i++;
+		ASSERT(i < ARRAY_LEN(stages));
+	}
+	return i;
+}
+
 /* Actions were found policy by policy; they are carried out stage by stage. */
 static void sort_actions(struct world *w)
 {
-	size_t n = w->actions.n, at[ACT_COUNT + 1] = { 0 };
+	size_t n = w->actions.n, at[ARRAY_LEN(stages) + 1] = { 0 };
 	struct action *sorted;
 
 	if (n < 2)
 		return;
 	sorted = arena_raw(w->a, n * sizeof(*sorted));
 	for (size_t i = 0; i < n; i++)
-		at[w->actions.v[i].type + 1]++;
-	for (size_t t = 0; t < ACT_COUNT; t++)
+		at[stage_of(&w->actions.v[i]) + 1]++;
+	for (size_t t = 0; t < ARRAY_LEN(stages); t++)
 		at[t + 1] += at[t];
 	for (size_t i = 0; i < n; i++)
-		sorted[at[w->actions.v[i].type]++] = w->actions.v[i];
+		sorted[at[stage_of(&w->actions.v[i])]++] = w->actions.v[i];
 	w->actions.v = sorted;
 }
 

@@ -11,6 +11,7 @@
 #include "job/gang.h"
 #include "job/record.h"
 #include "object/object.h"
+#include "object/resource.h"
 
 /* What whoever runs the operator may set. */
 struct plan_config {
@@ -91,34 +92,30 @@ struct plan_input {
 };
 
 enum action_type {
-	/* In the order in which they are carried out. */
-	ACT_GET_NODE, /* is it gone? put the answer into the nodes */
-	ACT_DELETE_POD,
-	ACT_DELETE_SERVICE,
-	ACT_DELETE_GROUP,
-	ACT_CREATE_GROUP,
-	ACT_PATCH_GROUP,
-	ACT_CREATE_SERVICE,
-	ACT_CREATE_POD,
-	ACT_DELETE_JOB, /* its time to live is over */
-	ACT_COUNT
+	ACT_GET, /* a node: is it gone? put the answer into the nodes */
+	ACT_DELETE,
+	ACT_CREATE,
+	ACT_PATCH,
 };
 
 struct action {
 	enum action_type type;
-	uint32_t role;             /* CREATE: index into job->roles */
-	int32_t index;             /* CREATE */
-	int64_t generation;        /* CREATE_POD */
-	const struct meta *target; /* DELETE: name and UID of what goes */
-	const struct group *group; /* PATCH_GROUP: as it stands there */
-	const struct gang *gang;   /* CREATE_GROUP, PATCH_GROUP: what it shall say */
+	enum resource resource;
+	uint32_t role;             /* CREATE, of a replica's child: index into job->roles */
+	int32_t index;             /* … */
+	int64_t generation;        /* … of a pod */
+	const struct meta *target; /* DELETE of a child: name and UID of what goes */
+	const struct group *group; /* PATCH of a PodGroup: as it stands there */
+	const struct gang *gang;   /* CREATE, PATCH of a PodGroup: what it shall say */
 	uint64_t wish;             /* … for plan_group_kept() */
-	bool force;                /* DELETE_POD: grace period 0 */
-	struct str node;           /* GET_NODE */
+	bool force;                /* DELETE of a pod: grace period 0 */
+	struct str node;           /* GET */
 };
 
 struct plan {
-	struct action *actions; /* empty if `write` is CHANGE_DURABLE: record first, then act */
+	/* In the order in which they are carried out, those of one stage (type and resource) together. Empty if `write`
+	   is CHANGE_DURABLE: record first, then act. */
+	struct action *actions;
 	size_t n_actions;
 	const struct record *record; /* what the status shall say */
 	enum change write;           /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */

@@ -13,8 +13,8 @@ static void first_look(void **state)
 	/* The first pods need no prior write; services come before pods, in the job's order. */
 	assert_int_equal(t->plan.write, CHANGE_OBSERVED);
 	assert_int_equal(t->plan.n_actions, 4);
-	assert_int_equal(t->plan.actions[0].type, ACT_CREATE_SERVICE);
-	assert_int_equal(t->plan.actions[1].type, ACT_CREATE_POD);
+	assert_int_equal(t->plan.actions[0].resource, RES_SERVICE);
+	assert_int_equal(t->plan.actions[1].resource, RES_POD);
 	assert_int_equal(t->plan.actions[1].role, 0);
 	assert_int_equal(t->plan.actions[3].role, 1);
 	assert_int_equal(t->plan.actions[3].index, 1);

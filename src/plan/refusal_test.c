@@ -24,8 +24,8 @@ static void refusals(void **state)
 		assert_string_equal(t_reason(t), table[i].text);
 		t_pass(t, SECONDS(4));
 		t_plan(t);
-		assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
-		assert_int_equal(t_actions(t, ACT_CREATE_SERVICE), 1);
+		assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 1);
+		assert_int_equal(t_actions(t, ACT_CREATE, RES_SERVICE), 1);
 		t_free(t);
 	}
 }
@@ -152,7 +152,7 @@ static void what_was_accepted_once_is_waited_for(void **state)
 	for (int i = 0; i < 100; i++) {
 		t_plan(t);
 		for (size_t k = 0; k < t->plan.n_actions; k++)
-			if (t->plan.actions[k].type == ACT_CREATE_POD)
+			if (t->plan.actions[k].resource == RES_POD)
 				plan_refused(&t->refusal, &stands, REFUSED_INVALID, STR("worker"), STR("denied"),
 				             t->now);
 			else
@@ -351,7 +351,7 @@ static void services_that_are_taken_away(void **state)
 			plan_lost(&t->losses, t->now);
 		}
 		t_plan(t);
-		made += (int)t_actions(t, ACT_CREATE_SERVICE);
+		made += (int)t_actions(t, ACT_CREATE, RES_SERVICE);
 		t_apply(t);
 		t_pass(t, SECONDS(1));
 	}
@@ -362,7 +362,7 @@ static void services_that_are_taken_away(void **state)
 	t->n_services = 0;
 	plan_lost(&t->losses, t->now);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_CREATE_SERVICE), 1);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_SERVICE), 1);
 	t_free(t);
 }
 

@@ -83,11 +83,11 @@ static void record_first_then_delete(void **state)
 	assert_int_equal(t->record->restarts, 1);
 	assert_int_equal(t_rec(t, "worker")->counted, 1);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_POD), 1);
-	assert_int_equal(t_actions(t, ACT_CREATE_POD), 0);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 1);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 0);
 	t_apply(t);
 	t_plan(t);
-	assert_int_equal(t_actions(t, ACT_CREATE_POD), 1);
+	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 1);
 	assert_int_equal(t->plan.actions[0].generation, 1);
 	t_free(t);
 }

@@ -47,7 +47,7 @@ static void suspended_when_all_are_gone(void **state)
 	assert_phase(t, "Terminating");
 	assert_false(is_true(t, CONDITION_SUSPENDED));
 	look(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_POD), 2);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 2);
 	asked_to_go(t);
 	look(t);
 	assert_phase(t, "Terminating");
@@ -193,7 +193,7 @@ static void a_pod_that_nobody_may_delete(void **state)
 	t->now = until;
 	t_plan(t);
 	assert_phase(t, "Succeeded");
-	assert_int_equal(t_actions(t, ACT_DELETE_POD), 3);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 3);
 	t_free(t);
 }
 
@@ -210,13 +210,13 @@ static void a_short_life_waits_for_the_end(void **state)
 	asked_to_go(t);
 	look(t);
 	assert_phase(t, "Terminating");
-	assert_int_equal(t_actions(t, ACT_DELETE_JOB), 0);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_JOB), 0);
 	while (t->n_pods)
 		t->pods[--t->n_pods].pod.gone = true;
 	look(t);
 	assert_phase(t, "Succeeded");
 	look(t);
-	assert_int_equal(t_actions(t, ACT_DELETE_JOB), 1);
+	assert_int_equal(t_actions(t, ACT_DELETE, RES_JOB), 1);
 	t_free(t);
 }
 

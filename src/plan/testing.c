@@ -214,7 +214,7 @@ static void sweep_services(struct t *t)
 
 static void write_group(struct t *t, const struct action *act)
 {
-	if (act->type == ACT_CREATE_GROUP) {
+	if (act->type == ACT_CREATE) {
 		assert_false(t->has_group);
 		t->has_group = true;
 		t->group = (struct group){ .meta = { .name = t->job.name, .uid = STR("group") }, .timeout = -1 };
@@ -238,7 +238,7 @@ static void create(struct t *t, const struct action *act)
 	char *name = arena_array(&t->a, char, role->name.n + 1);
 
 	memcpy(name, role->name.p, role->name.n);
-	if (act->type == ACT_CREATE_POD) {
+	if (act->resource == RES_POD) {
 		if (t_pod(t, name, act->index))
 			fail_msg("two pods for %s-%d", name, act->index);
 		t_pod_add(t, name, act->index, act->generation);
@@ -255,6 +255,47 @@ static void create(struct t *t, const struct action *act)
 	t->services_created++;
 }
 
+static void drop(struct t *t, const struct action *act)
+{
+	switch (act->resource) {
+	case RES_POD:
+		delete_pod(t, act);
+		return;
+	case RES_SERVICE:
+		delete_service(t, act);
+		return;
+	case RES_GROUP:
+		assert_true(t->has_group);
+		t->has_group = false;
+		t->groups_deleted++;
+		return;
+	case RES_JOB:
+		t->jobs_deleted++;
+		return;
+	case RES_NODE:
+	case RES_COUNT:
+		fail();
+	}
+}
+
+static void carry_out(struct t *t, const struct action *act)
+{
+	switch (act->type) {
+	case ACT_GET:
+		t->nodes_asked++;
+		return;
+	case ACT_DELETE:
+		drop(t, act);
+		return;
+	case ACT_CREATE:
+	case ACT_PATCH:
+		if (act->resource == RES_GROUP)
+			write_group(t, act);
+		else
+			create(t, act);
+	}
+}
+
 void t_apply(struct t *t)
 {
 	/* Deletes shift the pods that later actions point at: copy who is meant first. */
@@ -262,44 +303,15 @@ void t_apply(struct t *t)
 
 	for (size_t i = 0; i < t->plan.n_actions; i++) {
 		acts[i] = t->plan.actions[i];
-		if (acts[i].type == ACT_DELETE_POD) {
+		if (acts[i].type == ACT_DELETE && acts[i].resource == RES_POD) {
 			struct meta *m = arena_new(&t->a, struct meta);
 
 			m->uid = arena_str(&t->a, acts[i].target->uid);
 			acts[i].target = m;
 		}
 	}
-	for (size_t i = 0; i < t->plan.n_actions; i++) {
-		switch (acts[i].type) {
-		case ACT_DELETE_POD:
-			delete_pod(t, &acts[i]);
-			break;
-		case ACT_DELETE_SERVICE:
-			delete_service(t, &acts[i]);
-			break;
-		case ACT_CREATE_GROUP:
-		case ACT_PATCH_GROUP:
-			write_group(t, &acts[i]);
-			break;
-		case ACT_DELETE_GROUP:
-			assert_true(t->has_group);
-			t->has_group = false;
-			t->groups_deleted++;
-			break;
-		case ACT_CREATE_SERVICE:
-		case ACT_CREATE_POD:
-			create(t, &acts[i]);
-			break;
-		case ACT_DELETE_JOB:
-			t->jobs_deleted++;
-			break;
-		case ACT_GET_NODE:
-			t->nodes_asked++;
-			break;
-		case ACT_COUNT:
-			fail();
-		}
-	}
+	for (size_t i = 0; i < t->plan.n_actions; i++)
+		carry_out(t, &acts[i]);
 	sweep_services(t);
 }
 
@@ -419,11 +431,11 @@ const char *t_reason(const struct t *t)
 	return t->record->reason.p;
 }
 
-size_t t_actions(const struct t *t, enum action_type type)
+size_t t_actions(const struct t *t, enum action_type type, enum resource resource)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->plan.n_actions; i++)
-		n += t->plan.actions[i].type == type;
+		n += t->plan.actions[i].type == type && t->plan.actions[i].resource == resource;
 	return n;
 }

@@ -76,7 +76,7 @@ void t_on_node(struct t *t, const char *role, int32_t index, const char *node);
 const char *t_phase(const struct t *t);
 const struct record_role *t_rec(const struct t *t, const char *role);
 const char *t_reason(const struct t *t);
-size_t t_actions(const struct t *t, enum action_type type);
+size_t t_actions(const struct t *t, enum action_type type, enum resource resource);
 
 #define assert_phase(t, want) assert_string_equal(t_phase(t), want)
 #define assert_contains(text, want)                                                                                    \

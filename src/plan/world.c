@@ -5,11 +5,11 @@ void world_wake(struct world *w, msec at)
 	w->wake = MIN(w->wake, MAX(at, w->now));
 }
 
-struct action *world_act(struct world *w, enum action_type type)
+struct action *world_act(struct world *w, enum action_type type, enum resource resource)
 {
 	struct action *act = vec_push(w->a, &w->actions);
 
-	*act = (struct action){ .type = type };
+	*act = (struct action){ .type = type, .resource = resource };
 	return act;
 }
 

@@ -66,7 +66,7 @@ struct world {
 void world_open(struct world *w, const struct plan_input *in, struct arena *a);
 void world_fill(struct world *w);
 void world_wake(struct world *w, msec at);
-struct action *world_act(struct world *w, enum action_type type);
+struct action *world_act(struct world *w, enum action_type type, enum resource resource);
 /* "worker-1" */
 struct str replica_name(struct arena *a, const struct role *role, int32_t index);
 /* NULL: the job has no such role. */

@@ -53,7 +53,7 @@ static void on_trouble(void *cookie, enum resource resource, struct str kind, bo
 	char text[512];
 
 	/* Before there is an operator it is too early to tell: it comes again. */
-	if (list && (p->op ? tell_of_list(p, resource, kind, code, message) : resource == RES_GROUP))
+	if (list && (p->op ? tell_of_list(p, resource, kind, code, message) : resource_traits(resource)->optional))
 		return;
 	snprintf(text, sizeof(text), "%s %.*s %d", resource_plural(resource), STR_F(kind), code);
 	if (!program_news(p, text))
