@@ -183,7 +183,7 @@ static bool same_limit(const struct limit_view *a, const struct limit_view *b)
 static enum change compare_role(const struct record_role *a, const struct record_role *b)
 {
 	if (!str_eq(a->name, b->name) || a->count != b->count || !same_level(&a->level, &b->level) ||
-	    (b->drain && !a->drain) || a->counted != b->counted ||
+	    (b->drain && !a->drain) || a->counted_ever != b->counted_ever ||
 	    memcmp(a->restarts, b->restarts, sizeof(a->restarts)) != 0 || !ranges_eq(&a->completed, &b->completed) ||
 	    !ranges_eq(&a->failed, &b->failed) || !same_indexes(a, b))
 		return CHANGE_DURABLE;
@@ -273,8 +273,8 @@ struct record *record_adopt(struct arena *a, enum phase final, struct str reason
 			continue;
 		role->name = arena_str(a, json_str(key));
 		role->count = -1;
-		role->counted = role->restarts[CAUSE_FAILED] = (int32_t)n;
-		role->level.counted = role->counted;
+		role->counted_ever = role->restarts[CAUSE_FAILED] = (int32_t)n;
+		role->level.counted = role->counted_ever;
 		r->n_roles++;
 	}
 	return r;

@@ -99,7 +99,7 @@ struct record_role {
 	bool drain; /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
 	int32_t other_restarts;          /* for causes that only a later version knows; the server keeps them */
-	int32_t counted;                 /* all restarts of this role that count */
+	int32_t counted_ever;            /* all restarts of this role that count; the limit sees level.counted */
 	bool accepted;                   /* the server has taken a pod of it once */
 	struct ranges completed, failed; /* in this generation */
 	struct ranges seen;              /* replicas whose pod of this generation was there */

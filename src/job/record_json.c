@@ -107,7 +107,7 @@ static yyjson_mut_val *write_role(yyjson_mut_doc *doc, const struct record_role 
 	put_level(doc, obj, &role->level);
 	put_flag(doc, obj, "drain", role->drain);
 	put_value(doc, obj, "restarts", write_causes(doc, role->restarts));
-	put_int(doc, obj, "counted", role->counted);
+	put_int(doc, obj, "counted", role->counted_ever);
 	put_value(doc, obj, "limit", write_limit(doc, &role->limit));
 	put_flag(doc, obj, "accepted", role->accepted);
 	put_ranges(doc, obj, "completed", &role->completed);
@@ -344,7 +344,7 @@ static void read_what_is_new(struct record_reader *in, yyjson_val *obj, struct r
 	role->accepted = yyjson_is_true(json_get(obj, "accepted")) || role->seen.n || role->ran.n ||
 	                 role->completed.n || role->failed.n;
 	if (!json_get(obj, "limitCount")) {
-		role->level.counted = role->counted;
+		role->level.counted = role->counted_ever;
 		/* Where this was noted, restarts tell nothing: those of the whole job are in each of its roles. */
 		role->accepted |= record_role_restarts(role) > 0;
 	}
@@ -359,7 +359,7 @@ static void read_role(struct record_reader *in, struct str name, yyjson_val *obj
 	role->level = get_level(in, obj);
 	role->drain = yyjson_is_true(json_get(obj, "drain"));
 	read_causes(in, json_get(obj, "restarts"), role);
-	role->counted = get_count(in, obj, "counted");
+	role->counted_ever = get_count(in, obj, "counted");
 	get_ranges(in, obj, "completed", &role->completed);
 	get_ranges(in, obj, "failed", &role->failed);
 	get_ranges(in, obj, "seen", &role->seen);
@@ -462,7 +462,7 @@ static void read_fields(struct record_reader *in, yyjson_val *val, struct record
 	read_conditions(in, json_get(val, "conditions"), r);
 	read_roles(in, json_get(val, "roles"), r);
 	for (size_t i = 0; i < r->n_roles && !json_get(val, "limitCount"); i++)
-		r->level.counted = MAX(r->level.counted, r->roles[i].counted);
+		r->level.counted = MAX(r->level.counted, r->roles[i].counted_ever);
 }
 
 struct record *record_read(yyjson_val *val, struct arena *a, struct err *e)

@@ -45,7 +45,7 @@ static struct record *full(struct arena *a)
 		.level = { 1, 2, t + 8000, 1, 2 },
 		.drain = true,
 		.restarts = { [CAUSE_FAILED] = 3, [CAUSE_RESIZED] = 1 },
-		.counted = 3,
+		.counted_ever = 3,
 		.now = { 1, 2, 3, 4, 5, 6, 7 },
 	};
 	ranges_add(&r->roles[0].completed, a, 2);
@@ -135,7 +135,7 @@ static void changes(void **state)
 	CHANGED(CHANGE_DURABLE, c->roles[0].name = STR("x"));
 	CHANGED(CHANGE_DURABLE, c->roles[0].count++);
 	CHANGED(CHANGE_DURABLE, c->roles[0].level.generation++);
-	CHANGED(CHANGE_DURABLE, c->roles[0].counted++);
+	CHANGED(CHANGE_DURABLE, c->roles[0].counted_ever++);
 	CHANGED(CHANGE_DURABLE, c->roles[0].restarts[CAUSE_DELETED]++);
 	CHANGED(CHANGE_DURABLE, c->roles[0].completed.n = 0);
 	CHANGED(CHANGE_DURABLE, c->roles[0].failed.n = 0);

@@ -314,7 +314,7 @@ static void test_adopt(void **state)
 		assert_int_equal(got->outcome, old[i].phase);
 		assert_true(str_eqc(got->reason, old[i].reason));
 		if (strstr(old[i].status, "Trainer"))
-			assert_int_equal(record_role_of(got, STR("trainer"))->counted, 4);
+			assert_int_equal(record_role_of(got, STR("trainer"))->counted_ever, 4);
 		yyjson_doc_free(doc);
 	}
 	arena_release(&a);

@@ -1,5 +1,5 @@
-/* What the operator reads and makes in a cluster. Whoever treats them alike asks for their traits, not for one of them:
-   a new sort of child is a row here, its decoder, its copy and the policy that wants it. */
+/* What the operator reads and makes in a cluster. Whoever treats them alike asks for their traits, not for one of them.
+   CONTRIBUTING.md lists what a new sort of child needs; `git grep RES_GROUP` shows the places. */
 #ifndef OBJECT_RESOURCE_H
 #define OBJECT_RESOURCE_H
 

@@ -143,8 +143,10 @@ static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 		return false;
 	if (first->type == ACT_CREATE && resource_traits(first->resource)->of_replica)
 		return creates_begin(op, job, plan, first->resource);
-	if (first->type == ACT_CREATE || first->type == ACT_PATCH)
+	if (first->type == ACT_CREATE || first->type == ACT_PATCH) {
+		ASSERT(first->resource == RES_GROUP);
 		return groups_write(op, job, first);
+	}
 	for (; sent < plan->n_actions && send_may(op, job); sent++) {
 		const struct action *a = &plan->actions[sent];
 

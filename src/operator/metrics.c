@@ -304,7 +304,10 @@ static void put_by_resource(struct buf *out, const char *name, const char *help,
 static void put_queue(const struct metrics_now *now, struct buf *out)
 {
 	struct operator_stats s = now->op ? operator_stats(now->op) : (struct operator_stats){ 0 };
-	const size_t known[RES_COUNT] = { s.jobs, s.pods, s.services, s.nodes, s.groups };
+	const size_t known[RES_COUNT] = {
+		[RES_JOB] = s.jobs,   [RES_POD] = s.pods,     [RES_SERVICE] = s.services,
+		[RES_NODE] = s.nodes, [RES_GROUP] = s.groups,
+	};
 	const struct {
 		const char *name, *type, *help;
 		uint64_t value;

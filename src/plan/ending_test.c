@@ -1,4 +1,5 @@
-/* Endings by policy (ending.c) and from outside (external.c). */
+/* Endings by policy (ending.c) and from outside (external.c), and that what has completed does not run again (judge.c).
+ */
 #include "plan/testing.h"
 
 static struct t *running(int32_t ps, int32_t workers)

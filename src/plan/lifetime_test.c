@@ -251,7 +251,7 @@ static void resize(void **state)
 		assert_int_equal(t->n_services, 1 + count);
 		assert_int_equal(t_pod(t, "ps", 0)->pod.generation, changed);
 		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_RESIZED], changed);
-		assert_int_equal(t_rec(t, "worker")->counted, 0);
+		assert_int_equal(t_rec(t, "worker")->counted_ever, 0);
 		assert_int_equal(t->record->restarts, 0);
 		assert_phase(t, "Running");
 		t_free(t);

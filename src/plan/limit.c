@@ -1,5 +1,5 @@
-/* The restart limit: which count it looks at, and when that begins anew. A restart counts once, where it raises the
-   generation: at the replica, at its role or at the job. */
+/* The restart limit: which count it looks at, and when that begins anew; restart_allowed() of restart.c compares. A
+   restart counts once, where it raises the generation: at the replica, at its role or at the job. */
 #include "plan/world.h"
 
 /* What the limit of that replica looks at. */
@@ -41,7 +41,7 @@ int32_t limit_count(const struct world *w, const struct role_view *v, const stru
 	return window_passed(w, restart_rules(w, v, index), rep) ? 0 : level_of(w, v, index)->counted;
 }
 
-static void count_restart(struct level *l, bool anew)
+static void limit_raise(struct level *l, bool anew)
 {
 	l->counted = anew ? 1 : MIN(l->counted, INT32_MAX - 1) + 1;
 }
@@ -55,13 +55,13 @@ void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level
 	if (!cause_counted(rep->cause) || v->role->aux)
 		return;
 	if (!r->limit_by_role) {
-		count_restart(raised, anew);
+		limit_raise(raised, anew);
 		return;
 	}
 	/* A restart of the whole job is one of each role. */
 	for (size_t i = 0; i < w->job->n_roles; i++)
 		if (!w->job->roles[i].aux && (&w->roles[i] == v || r->scope == SCOPE_JOB))
-			count_restart(&w->roles[i].rec->level, anew);
+			limit_raise(&w->roles[i].rec->level, anew);
 }
 
 /* Of the replicas of a role, the one that is nearest to its limit. */

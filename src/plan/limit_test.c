@@ -37,7 +37,7 @@ static void by_replica(void **state)
 		fail_after(t, i, SECONDS(10));
 	assert_phase(t, "Running");
 	assert_int_equal(t->record->restarts, 8);
-	assert_int_equal(t_rec(t, "worker")->counted, 8);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 8);
 	assert_int_equal(t_rec(t, "worker")->limit.counted, 1);
 	assert_int_equal(t_rec(t, "worker")->limit.of, 1);
 	assert_int_equal(t_rec(t, "worker")->limit.by, SCOPE_POD);
@@ -95,7 +95,7 @@ static void window(void **state)
 			assert_int_equal(t_rec(t, "worker")->limit.counted, 1);
 		}
 		assert_int_equal(t->record->restarts, 5);
-		assert_int_equal(t_rec(t, "worker")->counted, 5);
+		assert_int_equal(t_rec(t, "worker")->counted_ever, 5);
 		fail_after(t, 1, SECONDS(3590));
 		assert_int_equal(t_rec(t, "worker")->limit.counted, 2);
 		fail_after(t, 1, SECONDS(3590));

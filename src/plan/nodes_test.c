@@ -29,7 +29,7 @@ static void grace_time(void **state)
 	t_pass(t, SECONDS(1));
 	t_plan(t);
 	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL], 1);
-	assert_int_equal(t_rec(t, "worker")->counted, 1);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 1);
 	t_free(t);
 }
 

@@ -342,7 +342,7 @@ static void what_an_old_operator_left(void **state)
 		(struct restart){ .policy = RESTART_ALWAYS, .limit = 4, .limit_by_role = true };
 	t->record = record_adopt(&t->a, PHASE_NONE, STR_NONE, yyjson_doc_get_root(doc));
 	t_settle(t);
-	assert_int_equal(t_rec(t, "worker")->counted, 3);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 3);
 	assert_int_equal(t_pod(t, "worker", 0)->pod.generation, 0);
 	t_run(t);
 	t_settle(t);

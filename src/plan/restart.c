@@ -131,10 +131,10 @@ static void forget_role(struct role_view *v)
 	v->rec->completed.n = v->rec->failed.n = v->rec->seen.n = 0;
 }
 
-static void count_restart(struct record_role *rec, enum cause cause)
+static void count_cause(struct record_role *rec, enum cause cause)
 {
 	rec->restarts[cause]++;
-	rec->counted += cause_counted(cause);
+	rec->counted_ever += cause_counted(cause);
 }
 
 static void raise_job(struct world *w, enum cause cause)
@@ -146,7 +146,7 @@ static void raise_job(struct world *w, enum cause cause)
 
 		if (v->role->aux)
 			continue;
-		count_restart(v->rec, cause);
+		count_cause(v->rec, cause);
 		/* A suspension is not the fault of those who have completed: where members come back
 		   one by one they need not run again. */
 		if (cause == CAUSE_SUSPENDED && v->role->restart.scope == SCOPE_POD)
@@ -182,14 +182,14 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
 		level = &v->rec->level;
 		level->generation++;
 		v->rec->drain = true;
-		count_restart(v->rec, cause);
+		count_cause(v->rec, cause);
 		forget_role(v);
 		break;
 	case SCOPE_POD:
 		level = record_index_make(v->rec, w->a, index);
 		level->generation++;
 		ranges_del(&v->rec->seen, w->a, index);
-		count_restart(v->rec, cause);
+		count_cause(v->rec, cause);
 		break;
 	}
 	if (v) {

@@ -81,7 +81,7 @@ static void record_first_then_delete(void **state)
 	t->record = before;
 	t_plan(t);
 	assert_int_equal(t->record->restarts, 1);
-	assert_int_equal(t_rec(t, "worker")->counted, 1);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 1);
 	t_plan(t);
 	assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 1);
 	assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 0);
@@ -140,8 +140,8 @@ static void scope_role_takes_its_siblings(void **state)
 	assert_int_equal(t_pod(t, "worker", 0)->pod.generation, 1);
 	assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 1);
 	assert_int_equal(t_pod(t, "ps", 0)->pod.generation, 0);
-	assert_int_equal(t_rec(t, "worker")->counted, 1);
-	assert_int_equal(t_rec(t, "ps")->counted, 0);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 1);
+	assert_int_equal(t_rec(t, "ps")->counted_ever, 0);
 	t_free(t);
 }
 
@@ -154,8 +154,8 @@ static void scope_job_takes_all_and_counts_for_all(void **state)
 	t_settle(t);
 	assert_int_equal(t_pod(t, "worker", 0)->pod.generation, 1);
 	assert_int_equal(t_pod(t, "ps", 0)->pod.generation, 1);
-	assert_int_equal(t_rec(t, "worker")->counted, 1);
-	assert_int_equal(t_rec(t, "ps")->counted, 1);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 1);
+	assert_int_equal(t_rec(t, "ps")->counted_ever, 1);
 	assert_int_equal(t->record->restarts, 1);
 	t_free(t);
 }
@@ -273,7 +273,7 @@ static void disruptions_are_not_counted(void **state)
 		t_settle(t);
 		assert_int_equal(t->record->outcome, PHASE_NONE);
 		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_DISRUPTED], 1);
-		assert_int_equal(t_rec(t, "worker")->counted, 0);
+		assert_int_equal(t_rec(t, "worker")->counted_ever, 0);
 		assert_int_equal(t->record->restarts, 1);
 		t_free(t);
 	}
@@ -387,7 +387,7 @@ static void a_deleted_pod_comes_back_uncounted(void **state)
 	t_vanish(t, "worker", 1);
 	t_settle(t);
 	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_DELETED], 1);
-	assert_int_equal(t_rec(t, "worker")->counted, 0);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 0);
 	assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 1);
 	t_free(t);
 }

@@ -237,9 +237,9 @@ static void check_counts(struct sim *s, const struct sim_job *job, const struct 
 	if (c->same_size && c->restarts != c->generations)
 		sim_broken(s, INV_COUNT, "%.*s of %.*s: %lld generations more, %lld restarts more",
 		           STR_F(c->role->name), STR_F(job->name), (long long)c->generations, (long long)c->restarts);
-	if (c->is->counted > job->failures)
+	if (c->is->counted_ever > job->failures)
 		sim_broken(s, INV_COUNT, "%.*s of %.*s: %d restarts counted, but only %d pods failed",
-		           STR_F(c->role->name), STR_F(job->name), c->is->counted, job->failures);
+		           STR_F(c->role->name), STR_F(job->name), c->is->counted_ever, job->failures);
 }
 
 /* What the limit sees: of the role, of the job, or the highest of a replica. */
@@ -313,7 +313,7 @@ static void check_role(struct sim *s, const struct sim_job *job, const struct re
 	if (!c.was)
 		c.was = &none;
 	c.same_size = c.was->count == c.is->count || c.was == &none;
-	c.counted = c.is->counted - c.was->counted;
+	c.counted = c.is->counted_ever - c.was->counted_ever;
 	c.generations = whole_job + c.is->level.generation - c.was->level.generation + index_generations(c.is) -
 	                index_generations(c.was);
 	for (size_t i = 0; i < CAUSE_COUNT; i++) {
@@ -352,7 +352,7 @@ static void check_script(struct sim *s, const struct sim_job *job, const struct 
 		break;
 	}
 	for (size_t i = 0; i < r->n_roles; i++)
-		counted = MAX(counted, r->roles[i].counted);
+		counted = MAX(counted, r->roles[i].counted_ever);
 	if (r->outcome != end || counted != restarts)
 		sim_broken(s, INV_ORACLE, "%.*s ends as %s with %d restarts (%.*s); expected: %s with %d",
 		           STR_F(job->name), phase_name(r->outcome), counted, STR_F(r->reason), phase_name(end),

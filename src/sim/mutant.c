@@ -124,7 +124,7 @@ static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role,
 	if (m == MUTANT_STICKY && now && yyjson_mut_is_int(yyjson_mut_obj_get(role, "count")) &&
 	    yyjson_mut_get_sint(yyjson_mut_obj_get(role, "count")) < now->count)
 		yyjson_mut_obj_remove_key(role, "byIndex");
-	if (m == MUTANT_LOWERED && now && now->counted && !counts) {
+	if (m == MUTANT_LOWERED && now && now->counted_ever && !counts) {
 		set_null(doc, role, "counted");
 		set_null(doc, role, "restarts");
 	}
