@@ -76,7 +76,7 @@ static void check(struct t *t, struct memory *m)
 	for (size_t i = 0; i < r->n_indexes; i++)
 		assert_true(r->indexes[i].level.counted <= LIMIT);
 	assert_true(r->counted_ever >= m->counted);
-	m->counted_ever = r->counted;
+	m->counted = r->counted_ever;
 	for (int32_t i = 0; i < WORKERS; i++) {
 		int64_t g = record_generation(t->record, &t->roles[0], r, i);
 		struct t_pod *p = t_pod(t, "worker", i);
