@@ -243,34 +243,44 @@ static void delete_service(struct stage *s, const struct action *act)
 	differ(s->g, s->path, "a service is deleted that is not there");
 }
 
+static void create_child(struct stage *s, const struct action *act, const struct record *r)
+{
+	if (act->resource == RES_POD)
+		create_pod(s, act, r);
+	else if (act->resource == RES_SERVICE)
+		create_service(s, act);
+	else
+		BUG("a %s is made: there are no gangs here", resource_noun(act->resource));
+}
+
+static void delete_object(struct stage *s, const struct action *act)
+{
+	if (act->resource == RES_POD)
+		delete_pod(s, act);
+	else if (act->resource == RES_SERVICE)
+		delete_service(s, act);
+	else if (act->resource == RES_JOB)
+		s->job_deleted = true;
+	else
+		BUG("a %s is deleted", resource_noun(act->resource));
+}
+
 static void apply(struct stage *s, const struct action *act, const struct record *r)
 {
 	switch (act->type) {
-	case ACT_GET_NODE:
+	case ACT_GET:
 		stage_node(s, act->node)->gone = true;
 		return;
-	case ACT_DELETE_POD:
-		delete_pod(s, act);
+	case ACT_DELETE:
+		delete_object(s, act);
 		return;
-	case ACT_DELETE_SERVICE:
-		delete_service(s, act);
+	case ACT_CREATE:
+		create_child(s, act, r);
 		return;
-	case ACT_CREATE_SERVICE:
-		create_service(s, act);
-		return;
-	case ACT_CREATE_POD:
-		create_pod(s, act, r);
-		return;
-	case ACT_DELETE_JOB:
-		s->job_deleted = true;
-		return;
-	case ACT_DELETE_GROUP: /* there are no gangs here */
-	case ACT_CREATE_GROUP:
-	case ACT_PATCH_GROUP:
-	case ACT_COUNT:
+	case ACT_PATCH:
 		break;
 	}
-	BUG("action %d", (int)act->type);
+	BUG("a %s is patched: there are no gangs here", resource_noun(act->resource));
 }
 
 /* --- looking --- */
