@@ -75,12 +75,18 @@ static void put_pointer(struct buf *out, struct str path)
 	}
 }
 
-/* Lists cannot be reached by a merge patch. The version makes sure that [1] is still who it was. */
+/* Lists cannot be reached by a merge patch. UID and generation make sure that [1] is still who it was, whatever the
+   operator has written into the status meanwhile. */
 static void make_patch(const struct job_found *f, const struct resize *changes, size_t n, struct buf *out)
 {
-	buf_put(out, STR("[{\"op\":\"test\",\"path\":\"/metadata/resourceVersion\",\"value\":"));
-	buf_json_str(out, json_str(json_at(f->job.root, "metadata", "resourceVersion", NULL)));
-	buf_putc(out, '}');
+	yyjson_val *meta = json_get(f->job.root, "metadata");
+	int64_t generation = 0;
+
+	json_int(json_get(meta, "generation"), &generation);
+	buf_put(out, STR("[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":"));
+	buf_json_str(out, json_str(json_get(meta, "uid")));
+	buf_printf(out, "},{\"op\":\"test\",\"path\":\"/metadata/generation\",\"value\":%lld}",
+	           (long long)generation);
 	for (size_t i = 0; i < n; i++) {
 		struct buf pointer = BUF_INIT(PATCH_MAX);
 

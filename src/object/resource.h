@@ -3,6 +3,8 @@
 #ifndef OBJECT_RESOURCE_H
 #define OBJECT_RESOURCE_H
 
+#include "base/util.h"
+
 #include <stdbool.h>
 
 enum resource {
