@@ -51,8 +51,7 @@ static void check_job(struct submitting *u, const char *file, const struct manif
 		return;
 	}
 	u->broken = true;
-	report_line(&u->report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
-	            arena_str(&u->session.cli->arena, str_c(err_msg(&e))));
+	report_kind(&u->report, o->kind, str_c(err_msg(&e)));
 	err_release(&e);
 }
 

@@ -49,8 +49,7 @@ static void check_job(struct cli *cli, struct kinds *kinds, const char *file, co
 		return;
 	}
 	t->broken = true;
-	report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
-	            arena_str(&cli->arena, str_c(err_msg(&e))));
+	report_kind(r, o->kind, str_c(err_msg(&e)));
 	err_release(&e);
 }
 

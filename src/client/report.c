@@ -24,7 +24,9 @@ void report_line(struct report *r, enum report_level level, const char *file, st
 	r->warnings += level == REPORT_WARNING;
 	plain_printf(r->to, "%s:", strcmp(file, "-") ? file : "<stdin>");
 	if (pos.line)
-		fprintf(r->to, "%zu:%zu:", pos.line, pos.column);
+		fprintf(r->to, "%zu:", pos.line);
+	if (pos.line && pos.column)
+		fprintf(r->to, "%zu:", pos.column);
 	fprintf(r->to, " %s%s:%s ", r->colors ? levels[level].color : "", levels[level].word,
 	        r->colors ? "\033[0m" : "");
 	if (!str_empty(field))
@@ -32,17 +34,17 @@ void report_line(struct report *r, enum report_level level, const char *file, st
 	plain_printf(r->to, "%.*s\n", STR_F(message));
 }
 
-/* Takes "LINE:COLUMN: " off the front of *REST. */
-static bool take_position(struct str *rest, struct yaml_pos *ret)
+/* Takes "LINE:COLUMN: " or "LINE: " off the front of *REST. */
+static void take_position(struct str *rest, struct yaml_pos *ret)
 {
-	struct str s = *rest, line, column;
-	int64_t l, c;
+	size_t *numbers[] = { &ret->line, &ret->column };
+	struct str s = *rest, word;
+	int64_t n;
 
-	if (!str_next(&s, ':', &line) || !str_int(line, &l) || !str_next(&s, ':', &column) || !str_int(column, &c))
-		return false;
-	*ret = (struct yaml_pos){ (size_t)l, (size_t)c };
-	*rest = str_trim(s);
-	return true;
+	for (size_t i = 0; i < ARRAY_LEN(numbers) && str_next(&s, ':', &word) && str_int(word, &n); i++) {
+		*numbers[i] = (size_t)n;
+		*rest = str_trim(s);
+	}
 }
 
 /* MESSAGE may begin with its own "file:line:column: ". */
@@ -56,6 +58,12 @@ static void report_unreadable(struct report *r, const char *file, struct str mes
 		take_position(&message, &pos);
 	}
 	report_line(r, REPORT_ERROR, file, pos, STR_NONE, message);
+}
+
+void report_kind(struct report *r, const struct kind *kind, struct str message)
+{
+	/* Its file ends in a zero: it is the arena's. */
+	report_unreadable(r, kind->file.p, message);
 }
 
 bool report_open(struct report *r, const char *file, const struct kinds *kinds, struct arena *a, struct manifest *ret)

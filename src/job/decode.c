@@ -2,6 +2,8 @@
 
 #include "base/json.h"
 
+#include <stdarg.h>
+
 static struct str spot_key(const struct spot *s, struct arena *a)
 {
 	struct str name = text_shown(s->name, a);
@@ -27,9 +29,47 @@ struct str spot_path(const struct decode *d, const struct spot *s)
 	return place_path(d->at, s ? spot_key(s, d->p->arena) : STR_NONE, d->p->arena);
 }
 
+void decode_blame(struct problems *p, struct place at, struct str word, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (p->of_kind.message.n)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	p->of_kind.message = arena_printf(p->arena, "%.*s%s%s", STR_F(at.who), at.who.n ? ": " : "", text);
+	p->of_kind.word = arena_str(p->arena, word);
+}
+
+/* What the user can set under a name of the kind's is the user's mistake. */
+static bool is_users(const struct decode *d, const struct spot *s)
+{
+	return !d->made_up || (s && yyjson_is_str(json_get_str(d->at.fields, spot_key(s, d->p->arena))));
+}
+
+/* A value that does not fit, which was said already. */
+static void blame_value(const struct decode *d, const struct spot *s, struct str message)
+{
+	if (is_users(d, s))
+		return;
+	if (s)
+		decode_blame(d->p, d->at, s->name, "\"%.*s\" %.*s", STR_F(spot_key(s, d->p->arena)), STR_F(message));
+	else
+		decode_blame(d->p, d->at, STR_NONE, "%.*s", STR_F(message));
+}
+
+/* The problem that was added last. */
+static struct str last_message(const struct decode *d)
+{
+	return d->p->list.n ? d->p->list.v[d->p->list.n - 1].message : STR_NONE;
+}
+
 static void wrong_type(const struct decode *d, const struct spot *s, const char *wanted, yyjson_val *found)
 {
 	problem_error(d->p, spot_path(d, s), "must be %s, found %s", wanted, json_type_name(found));
+	blame_value(d, s, last_message(d));
 }
 
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
@@ -53,6 +93,7 @@ bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *na
 		all[i] = str_c(names->v[i]);
 	problem_error(d->p, spot_path(d, s), "must be %.*s, found \"%.*s\"%.*s", STR_F(text_list(all, names->n, a)),
 	              STR_F(text_shown(text, a)), STR_F(text_hint(text, NULL, all, names->n, a)));
+	blame_value(d, s, last_message(d));
 	return false;
 }
 
@@ -136,13 +177,16 @@ static const struct field *find_field(const struct decode *d, const struct decod
 static void unknown_field(const struct decode *d, const struct decode_table *t, const struct spot *s)
 {
 	struct arena *a = d->p->arena;
-	struct str *all = arena_array(a, struct str, t->n);
+	struct str *all = arena_array(a, struct str, t->n), hint;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		if (allowed(d, &t->v[i]))
 			all[n++] = str_c(t->v[i].name);
-	problem_error(d->p, spot_path(d, s), "unknown field%.*s", STR_F(text_hint(s->name, "must be", all, n, a)));
+	hint = text_hint(s->name, "must be", all, n, a);
+	problem_error(d->p, spot_path(d, s), "unknown field%.*s", STR_F(hint));
+	if (d->by_kind)
+		decode_blame(d->p, d->at, s->name, "unknown field \"%.*s\"%.*s", STR_F(spot_key(s, a)), STR_F(hint));
 }
 
 void decode_object(const struct decode *d, const struct decode_table *t, yyjson_val *val, void *base,

@@ -19,6 +19,7 @@ struct decode {
 	struct problems *p;
 	struct place at;
 	bool by_kind; /* may use kinds-only fields; an empty list (Lua's empty table) is an empty object */
+	bool made_up; /* by the kind: its values are none of the user's, unless the kind says what they are called */
 };
 
 /* A field on the way down from the document's root. */
@@ -78,6 +79,9 @@ void decode_object(const struct decode *d, const struct decode_table *t, yyjson_
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
                  const struct spot *s);
 
+/* Says, of a problem that was put among the others already, that it is the kind's: MESSAGE, and the WORD that shows it
+   in the kind's file. Only the first is kept. */
+void decode_blame(struct problems *p, struct place at, struct str word, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* The path of a field, for problems. */
 struct str spot_path(const struct decode *d, const struct spot *s);
 

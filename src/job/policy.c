@@ -117,7 +117,7 @@ static const struct decode_table tables[] = {
 void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum policy_level level,
                  enum policy_source source, struct problems *p)
 {
-	struct decode d = { p, at, source == POLICY_KIND };
+	struct decode d = { p, at, source != POLICY_USER, source == POLICY_DEFAULT };
 
 	*ret = (struct policy){ .at = at, .scheduling = { .min_available = -1, .timeout = -1 } };
 	if (doc && !yyjson_is_null(doc))

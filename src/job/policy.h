@@ -37,10 +37,12 @@ enum policy_field {
 };
 
 /* Where a document stands, and what the kind calls its fields there ({"restart.policy":
-   "restartPolicy"}, may be NULL), so that problems name what the user wrote. */
+   "restartPolicy"}, may be NULL), so that problems name what the user wrote. WHO is for the kind's author, who knows
+   no paths: role "master"; empty: the job. */
 struct place {
 	struct str path;
 	yyjson_val *fields;
+	struct str who;
 };
 
 /* The path of KEY ("restart.policy") in the document at AT; of the document itself if KEY is empty. */
@@ -77,8 +79,8 @@ struct policy {
 
 enum policy_level { POLICY_JOB, POLICY_ROLE };
 /* Who said it: users may not set kinds-only fields, and alone have `roles`, `doNotDisrupt` and
-   `schedulingPolicy`. */
-enum policy_source { POLICY_USER, POLICY_KIND };
+   `schedulingPolicy`. What a kind says may hold the user's values (`own`), or only its own (`default`). */
+enum policy_source { POLICY_USER, POLICY_KIND, POLICY_DEFAULT };
 
 /* Reads DOC (an object, or NULL or null: nothing is said) into *RET. Unknown fields and wrong values
    go to P, named by AT; what is wrong is not said. */

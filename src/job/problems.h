@@ -21,6 +21,11 @@ struct problems {
 	VEC(struct problem) list;
 	size_t errors;
 	size_t dropped; /* past the limit */
+	/* The first mistake that is not the manifest's but the kind's own, which is among the others too. */
+	struct {
+		struct str message; /* role "master": unknown field "servce"; empty: there is none */
+		struct str word;    /* where it shows in the kind's file: servce; may be empty */
+	} of_kind;
 };
 
 enum { PROBLEMS_MAX = 100 };

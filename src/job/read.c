@@ -45,17 +45,29 @@ static const struct field role_fields[] = {
 #undef AT
 static const struct decode_table role_table = TABLE_OF(role_fields);
 
+/* Under a name of the kind's it is the user who left it out. */
+static void missing_count(const struct decode *d)
+{
+	problem_error(d->p, place_path(d->at, STR("count"), d->p->arena), "is missing");
+	if (!json_get(d->at.fields, "count"))
+		decode_blame(d->p, d->at, STR("count"), "has no \"count\"");
+}
+
 static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 {
 	struct role_doc doc = { .role = { .min = -1, .max = -1 } };
-	struct decode d = { p, { json_str(json_get(val, "path")), json_get(val, "fields") }, true };
+	struct str name = text_shown(json_str(json_get(val, "name")), p->arena);
+	struct place at = { json_str(json_get(val, "path")), json_get(val, "fields"),
+		            name.n ? arena_printf(p->arena, "role \"%.*s\"", STR_F(name))
+		                   : arena_printf(p->arena, "roles[%zu]", i + 1) };
+	struct decode d = { p, at, true, true };
 	yyjson_val *count = json_get(val, "count");
 
 	if (!d.at.path.n)
 		d.at.path = arena_printf(p->arena, "spec.roles[%zu]", i);
 	decode_object(&d, &role_table, val, &doc, NULL);
 	if (yyjson_is_obj(val) && (!count || yyjson_is_null(count)))
-		problem_error(p, place_path(d.at, STR("count"), p->arena), "is missing");
+		missing_count(&d);
 	if (!doc.role.title.n)
 		doc.role.title = doc.role.name;
 	doc.role.path = d.at.path;
@@ -66,6 +78,12 @@ static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 	return doc;
 }
 
+static void blame_roles(yyjson_val *list, struct problems *p)
+{
+	problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(list));
+	decode_blame(p, (struct place){ 0 }, STR("roles"), "\"roles\" must be a list, found %s", json_type_name(list));
+}
+
 static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct problems *p)
 {
 	size_t n = MIN(yyjson_arr_size(list), (size_t)JOB_MAX_ROLES), room = n + COMPANION_COUNT;
@@ -73,7 +91,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 
 	/* Lua's empty table may come as an empty object: no roles. */
 	if (list && !yyjson_is_arr(list) && !(yyjson_is_obj(list) && yyjson_obj_size(list) == 0))
-		problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(list));
+		blame_roles(list, p);
 	if (yyjson_arr_size(list) > n)
 		problem_error(p, STR("spec"), "has %zu roles; at most %d are allowed", yyjson_arr_size(list),
 		              JOB_MAX_ROLES);
@@ -90,7 +108,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 static struct policy *read_user_roles(const struct job *job, const struct policy *user, struct problems *p)
 {
 	struct policy *ret = arena_array(p->arena, struct policy, job->n_roles);
-	struct place at = { place_path(user->at, STR("roles"), p->arena), NULL };
+	struct place at = { .path = place_path(user->at, STR("roles"), p->arena) };
 	yyjson_obj_iter iter;
 	yyjson_val *key;
 
@@ -104,7 +122,7 @@ static struct policy *read_user_roles(const struct job *job, const struct policy
 	yyjson_obj_iter_init(user->roles, &iter);
 	while ((key = yyjson_obj_iter_next(&iter))) {
 		struct str name = json_str(key);
-		struct place here = { place_path(at, text_shown(name, p->arena), p->arena), NULL };
+		struct place here = { .path = place_path(at, text_shown(name, p->arena), p->arena) };
 		size_t i = role_index(job, name);
 
 		if (i == job->n_roles)
@@ -157,15 +175,15 @@ static void settle_role(struct role *role, const struct layers *layers, struct p
 static void read_policies(struct job *job, const struct job_doc *doc, struct role_doc *docs, yyjson_val *policy,
                           struct str policy_path, struct problems *p)
 {
-	struct place spec = { STR("spec"), doc->fields }, chief_at;
+	struct place spec = { .path = STR("spec"), .fields = doc->fields }, chief_at;
 	struct policy user, own, by_default, *user_roles;
 	struct role_policies *roles;
 	struct layers *layers;
 	struct str chief;
 
-	policy_read(&user, policy, (struct place){ policy_path, NULL }, POLICY_JOB, POLICY_USER, p);
+	policy_read(&user, policy, (struct place){ .path = policy_path }, POLICY_JOB, POLICY_USER, p);
 	policy_read(&own, doc->own, spec, POLICY_JOB, POLICY_KIND, p);
-	policy_read(&by_default, doc->by_default, spec, POLICY_JOB, POLICY_KIND, p);
+	policy_read(&by_default, doc->by_default, spec, POLICY_JOB, POLICY_DEFAULT, p);
 	policy_conflicts(&user, &own, POLICY_JOB, p);
 	companions_add(job, docs, doc->companions, &user, &own, &by_default, p);
 	roles = arena_array(p->arena, struct role_policies, job->n_roles);
@@ -173,8 +191,8 @@ static void read_policies(struct job *job, const struct job_doc *doc, struct rol
 	user_roles = read_user_roles(job, &user, p);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		policy_read(&roles[i].own, docs[i].own, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
-		policy_read(&roles[i].by_default, docs[i].by_default, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
-		policy_read(&roles[i].chief, docs[i].chief, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
+		policy_read(&roles[i].by_default, docs[i].by_default, docs[i].at, POLICY_ROLE, POLICY_DEFAULT, p);
+		policy_read(&roles[i].chief, docs[i].chief, docs[i].at, POLICY_ROLE, POLICY_DEFAULT, p);
 		policy_conflicts(&user_roles[i], &roles[i].own, POLICY_ROLE, p);
 		layers[i] = (struct layers){ {
 			[LAYER_USER_ROLE] = &user_roles[i],
@@ -201,7 +219,7 @@ struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val 
 {
 	struct job *job = arena_new(a, struct job);
 	struct problems *p = &job->problems;
-	struct decode d = { p, { STR_INIT("spec"), NULL }, true };
+	struct decode d = { p, { .path = STR_INIT("spec") }, true, true };
 	struct job_doc top = { 0 };
 	struct role_doc *docs;
 

@@ -268,9 +268,15 @@ static void collect_ports(struct template_reader *r)
 	}
 }
 
+/* Of what the kind says of the role's template. */
+static struct place template_place(const struct template_reader *r, const char *key)
+{
+	return (struct place){ .path = place_path(r->doc->at, str_c(key), r->a), .who = r->doc->at.who };
+}
+
 static void list_ports(struct template_reader *r, yyjson_val *list)
 {
-	struct decode d = { r->p, { place_path(r->doc->at, STR("ports"), r->a), NULL }, true };
+	struct decode d = { r->p, template_place(r, "ports"), true, true };
 	yyjson_arr_iter iter;
 	yyjson_val *one;
 
@@ -295,7 +301,7 @@ static void list_ports(struct template_reader *r, yyjson_val *list)
 
 static void read_match(struct template_reader *r)
 {
-	struct decode d = { r->p, { place_path(r->doc->at, STR("containers"), r->a), NULL }, true };
+	struct decode d = { r->p, template_place(r, "containers"), true, true };
 	struct match m = { 0 };
 
 	if (r->doc->containers)
@@ -306,7 +312,7 @@ static void read_match(struct template_reader *r)
 
 static void read_port_prefix(struct template_reader *r)
 {
-	struct decode d = { r->p, { place_path(r->doc->at, STR("ports"), r->a), NULL }, true };
+	struct decode d = { r->p, template_place(r, "ports"), true, true };
 	struct port_doc doc = { 0 };
 
 	if (!r->doc->ports || yyjson_is_arr(r->doc->ports))

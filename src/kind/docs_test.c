@@ -48,7 +48,7 @@ static void load(const char *info)
 {
 	fixture_release(&f);
 	f.kinds = kinds_new(NULL);
-	if (!kinds_load_text(f.kinds, str_c(info), str_c(block(info)), &f.e))
+	if (!kinds_load_text(f.kinds, str_c(info + strlen("lua ")), str_c(block(info)), &f.e))
 		fail_msg("%s", err_msg(&f.e));
 }
 
@@ -114,6 +114,9 @@ static void test_mistakes(void **state)
 	expect_problems(&f, block("yaml bad.yaml"), block("text problems"));
 	assert_false(kinds_load_text(f.kinds, STR("bad.lua"), str_c(block("lua bad.lua")), &f.e));
 	assert_string_equal(arena_printf(&a, "%s\n", err_msg(&f.e)).p, block("text load"));
+	load("lua wrong.lua");
+	assert_false(fixture_try(&f, block("yaml job.yaml")));
+	assert_string_equal(arena_printf(&a, "%s\n", err_msg(&f.e)).p, block("text read"));
 }
 
 static void test_status_and_crd(void **state)

@@ -19,6 +19,7 @@ struct kind_column {
 struct kind_file {
 	struct kind kind;  /* first: a struct kind is the first member of its file */
 	int fns[FN_COUNT]; /* registry; LUA_NOREF: not defined */
+	struct str text;   /* what was loaded, for messages */
 	struct schema spec;
 	bool job_labels; /* the job's labels go to its pods, where absent */
 	struct kind_column *columns;
@@ -110,6 +111,11 @@ void pod_say_end(struct kind_job *kj);
 bool kind_read_env(struct kind_job *kj, struct pairs *ret, const char *what, struct err *e);
 /* The labels in the table on top of the stack, sorted. */
 bool kind_read_labels(struct kind_job *kj, struct pairs *ret, const char *what, struct err *e);
+/* Where what FN returned comes from: the one line with WORD (may be empty) in it or else in the file; without one
+   where FN begins. */
+int kind_line(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struct str word);
+/* Puts the kind's file and the line of its function WHAT in front of *E; returns false. */
+bool kind_blame(const struct kind_job *kj, struct err *e, const char *what);
 /* Says that WHAT returned something wrong; returns false. */
 bool kind_refuse(const struct kind_job *kj, struct err *e, const char *what, const char *fmt, ...) PRINTF_LIKE(4, 5);
 

@@ -305,9 +305,10 @@ bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct e
 	struct kind_file *f = arena_new(&k->arena, struct kind_file);
 	bool ok;
 
-	f->kind.file = arena_str(&k->arena, file);
 	if (text.n > KIND_FILE_MAX)
 		return err_set(e, ERR_LIMIT, "%.*s: larger than 1 MiB", STR_F(file));
+	f->kind.file = arena_str(&k->arena, file);
+	f->text = arena_str(&k->arena, text);
 	if (!sandbox_load(&k->sb, f->kind.file, text, e))
 		return false;
 	if (!globals_check(&k->sb, f->kind.file, e)) {

@@ -309,9 +309,9 @@ static void test_service_of_another_type(void **state)
 static const struct {
 	const char *lua, *message;
 } wrong[] = {
-	{ RING("kind.read = function() end"), "test.lua: `read` must return a table, it returned a nil" },
+	{ RING("kind.read = function() end"), "test.lua:8: `read` must return a table, it returned a nil" },
 	{ RING("kind.read = function() return { roles = { { count = error } } } end"),
-	  "test.lua: `read` returned .roles[1].count: a function is no value" },
+	  "test.lua:8: `read` returned .roles[1].count: a function is no value" },
 	{ RING("kind.read = function() error('no') end"), "no (in `read`)" },
 	{ RING("kind.read = function() while true do end end"), "runs longer than a call may (in `read`)" },
 	{ RING("kind.read = function(spec) invalid(spec, {}, 'x') end"), "string expected, got table" },
@@ -323,7 +323,7 @@ static const struct {
 	{ RING("kind.once = function() error('no') end"), "no (in `once`)" },
 	{ RING("kind.pod = function() return 1 end"), "`pod` must return a table, it returned a number" },
 	{ RING("kind.pod = function() return { Env = {} } end"),
-	  "test.lua: pod: unknown field `Env`, did you mean `env`?" },
+	  "test.lua:8: pod: unknown field `Env`, did you mean `env`?" },
 	{ RING("kind.pod = function() return { env = 1 } end"), "pod: `env` must be a table, not a number" },
 	{ RING("kind.pod = function() return { env = { 1 } } end"), "must give variables as a list of {name, value}" },
 	{ RING("kind.pod = function() return { env = { { 'A' } } } end"),
@@ -360,7 +360,8 @@ static void test_wrong_code(void **state)
 static const struct {
 	const char *lua, *message;
 } wrong_services[] = {
-	{ RING("kind.service = function() return 1 end"), "`service` must return a table, it returned a number" },
+	{ RING("kind.service = function() return 1 end"),
+	  "test.lua:8: `service` must return a table, it returned a number" },
 	{ RING("kind.service = function() error('no') end"), "no (in `service`)" },
 	{ RING("kind.service = function() return { port = {} } end"),
 	  "service: unknown field `port`, did you mean `ports`?" },
@@ -395,7 +396,7 @@ static void test_stolen_template(void **state)
 	                     "return { roles = { { name = 'a', count = 1, service = true, template = kept } } } end"));
 	assert_true(fixture_try(&f, SPEC));
 	assert_false(fixture_try(&f, SPEC));
-	assert_string_equal(err_msg(&f.e), "test.lua: `read` returned .roles[1].template: a template of another job");
+	assert_string_equal(err_msg(&f.e), "test.lua:9: `read` returned .roles[1].template: a template of another job");
 }
 
 static void test_same_variable_twice(void **state)

@@ -170,7 +170,7 @@ static yyjson_doc *run_read(struct kind_job *kj, const struct job_identity *id, 
 	}
 	yyjson_mut_doc_free(doc);
 	if (!ret) {
-		err_wrap(e, "%.*s", STR_F(kj->file->kind.file));
+		kind_blame(kj, e, "read");
 		lua_pop(sb->L, 2);
 		return NULL;
 	}
@@ -221,7 +221,7 @@ static struct job *nothing_but_problems(struct kind_job *kj, const struct job_id
 		             .time_limit = -1,
 		             .active_deadline = -1,
 		             .ttl = -1 };
-	policy_read(&ignored, policy.val, (struct place){ policy.path, NULL }, POLICY_JOB, POLICY_USER, p);
+	policy_read(&ignored, policy.val, (struct place){ .path = policy.path }, POLICY_JOB, POLICY_USER, p);
 	job->problems = *p;
 	return job;
 }
@@ -291,6 +291,19 @@ static void ask_kind(struct kind_job *kj, const struct job_identity *id, struct 
 	err_release(&e);
 }
 
+/* Nothing that stands in the manifest is to blame for what read() made up; but it may have gone on after a mistake in
+   it, which comes first then. */
+static bool is_kinds_fault(const struct kind_job *kj, const struct problems *found, struct err *e)
+{
+	const struct problems *p = &kj->job->problems;
+
+	if (!p->of_kind.message.n || found->errors)
+		return false;
+	err_set(e, ERR_LUA, "%.*s:%d: %.*s", STR_F(kj->file->kind.file),
+	        kind_line(kj->kinds, kj->file, FN_READ, p->of_kind.word), STR_F(p->of_kind.message));
+	return true;
+}
+
 static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 {
 	struct sandbox *sb = &kj->kinds->sb;
@@ -319,6 +332,10 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	}
 	kj->job = job_read(&kj->arena, &id, yyjson_doc_get_root(kj->doc), policy.val, policy.path,
 	                   json_at(kj->object, "metadata", "annotations", NULL));
+	if (is_kinds_fault(kj, &found, e)) {
+		lua_pop(sb->L, 2);
+		return false;
+	}
 	put_first(&found, &kj->job->problems);
 	kj->parts = arena_array(&kj->arena, struct pod_parts *, kj->job->n_roles + 1);
 	kind_push_job(kj);

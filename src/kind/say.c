@@ -14,7 +14,8 @@ bool kind_refuse(const struct kind_job *kj, struct err *e, const char *what, con
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return err_set(e, ERR_LUA, "%.*s: `%s` %s", STR_F(kj->file->kind.file), what, text);
+	err_set(e, ERR_LUA, "`%s` %s", what, text);
+	return kind_blame(kj, e, what);
 }
 
 size_t pair_size(const struct pair *p)
@@ -181,7 +182,7 @@ static bool read_pod(struct pod_say *s, struct kind_job *kj, struct err *e)
 	if (lua_type(L, -1) != LUA_TTABLE)
 		return kind_refuse(kj, e, "pod", "must return a table, it returned a %s", luaL_typename(L, -1));
 	if (!table_check(L, pod_keys, ARRAY_LEN(pod_keys), 0, STR("pod"), e))
-		return err_wrap(e, "%.*s", STR_F(kj->file->kind.file));
+		return kind_blame(kj, e, "pod");
 	if (table_get(L, "env") != LUA_TNIL)
 		ok = kind_read_env(kj, &s->env, "pod", e);
 	lua_pop(L, 1);

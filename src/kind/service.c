@@ -45,7 +45,8 @@ static bool read_ports(struct service_say *s, struct kind_job *kj, struct err *e
 	s->own_ports = true;
 	for (lua_Integer i = 1; ok && i <= SERVICE_PORTS_MAX && lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
 		ok = lua_type(L, -1) == LUA_TTABLE
-		             ? table_check(L, port_keys, ARRAY_LEN(port_keys), 0, STR("service.ports"), e)
+		             ? table_check(L, port_keys, ARRAY_LEN(port_keys), 0, STR("service.ports"), e) ||
+		                       kind_blame(kj, e, "service")
 		             : kind_refuse(kj, e, "service", "must give ports as a list of {name, port, target}");
 		if (ok)
 			*vec_push(&kj->scratch, &s->ports) =
@@ -66,7 +67,7 @@ static bool read_service(struct service_say *s, struct kind_job *kj, struct err 
 	if (lua_type(L, -1) != LUA_TTABLE)
 		return kind_refuse(kj, e, "service", "must return a table, it returned a %s", luaL_typename(L, -1));
 	if (!table_check(L, service_keys, ARRAY_LEN(service_keys), 0, STR("service"), e))
-		return err_wrap(e, "%.*s", STR_F(kj->file->kind.file));
+		return kind_blame(kj, e, "service");
 	if (table_get(L, "labels") != LUA_TNIL)
 		ok = kind_read_labels(kj, &s->labels, "service", e);
 	lua_settop(L, 1);

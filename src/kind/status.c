@@ -193,6 +193,8 @@ yyjson_mut_val *kind_status(struct kind_job *kj, const struct record *r, yyjson_
 		own = NULL;
 	} else {
 		own = value_json(sb, -1, doc, "status", e);
+		if (!own)
+			kind_blame(kj, e, "status");
 	}
 	lua_pop(sb->L, 1);
 	if (!own)
@@ -259,6 +261,8 @@ struct record *kind_adopt(struct kind_job *kj, yyjson_val *status, struct arena 
 	if (lua_type(sb->L, -1) == LUA_TTABLE) {
 		if (table_check(sb->L, adopt_keys, ARRAY_LEN(adopt_keys), 0, STR("adopt"), e))
 			ret = read_adopted(kj, a, e);
+		else
+			kind_blame(kj, e, "adopt");
 	} else if (lua_type(sb->L, -1) != LUA_TNIL) {
 		kind_refuse(kj, e, "adopt", "must return a table or nothing");
 	}

@@ -57,8 +57,7 @@ static bool take_job(struct run *r, const char *file, const struct manifest *m, 
 	in->file = file;
 	kj = kind_read(r->kinds, o->kind, in->job, STR_NONE, &e);
 	if (!kj) {
-		report_line(report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
-		            arena_str(&r->cli->arena, str_c(err_msg(&e))));
+		report_kind(report, o->kind, str_c(err_msg(&e)));
 		err_release(&e);
 		return true;
 	}

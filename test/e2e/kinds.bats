@@ -210,3 +210,14 @@ END
     has "$out$err" "kinds/jaxjob.lua:$line:"
   done
 }
+
+@test "--kinds-dir: a kind's own mistake is not the manifest's: exit 1, with the line of the Lua file" {
+  mkdir kinds
+  sed 's/TFJob/JaxJob/; s/tfjobs/jaxjobs/; s/service = true/servce = true/' "$root/kinds/mpba-tfjob.lua" >kinds/jaxjob.lua
+  line=$(grep -n servce kinds/jaxjob.lua | cut -d: -f1)
+  sed 's/kind: TFJob/kind: JaxJob/' "$root/examples/mpba-tfjob/ps-worker.yaml" >job.yaml
+  split dljob validate --kinds-dir kinds job.yaml
+  is "$status" 1
+  has "$out$err" "kinds/jaxjob.lua:$line: error: role \"ps\": unknown field \"servce\"; did you mean \"service\"?"
+  has_not "$out$err" job.yaml:
+}
