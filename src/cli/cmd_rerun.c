@@ -13,6 +13,7 @@ struct rerunning {
 	struct session session;
 	struct edits edits;
 	bool replace, wait, logs;
+	bool warned; /* of what is doubtful in it, whatever name it gets */
 };
 
 static void drop_words(yyjson_mut_val *annotations, const struct end_word *words, size_t n)
@@ -73,18 +74,34 @@ static struct str base_name(struct str name, int64_t *number)
 	return str_sub(name, 0, i - 1);
 }
 
-/* The same messages as dljob validate, without a file to point to. */
-static bool check_job(struct session *s, const struct creation *c)
+static void warn_once(struct rerunning *u, const struct problems *p)
 {
+	for (size_t i = 0; i < p->list.n && !u->warned; i++)
+		if (p->list.v[i].severity != PROBLEM_ERROR)
+			cli_fail(u->session.cli, CLI_WELL, "warning: %.*s: %.*s", STR_F(p->list.v[i].path),
+			         STR_F(p->list.v[i].message));
+	u->warned = true;
+}
+
+/* The same messages as dljob validate, without a file to point to. */
+static bool check_job(struct rerunning *u, const struct creation *c)
+{
+	struct session *s = &u->session;
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(s->kinds, c->kind, yyjson_doc_get_root(c->doc), STR_NONE, &e);
-	bool well = kj && !kind_job(kj)->problems.errors;
+	bool well;
+
+	if (kj)
+		kind_check_fields(kj, cli_unknown_fields(s->cli));
+	well = kj && !kind_job(kj)->problems.errors;
 
 	if (!kj)
 		s->cli->status = cli_fail(s->cli, CLI_FAILED, "%s", err_msg(&e));
 	else if (!well)
 		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s would be invalid: %.*s", STR_F(c->name),
 		                          STR_F(problems_line(&kind_job(kj)->problems, &s->cli->arena)));
+	else
+		warn_once(u, &kind_job(kj)->problems);
 	kind_job_free(kj);
 	err_release(&e);
 	return well;
@@ -105,7 +122,7 @@ static bool prepare_job(struct rerunning *u, const struct job_found *old, struct
 	if (!ret->doc)
 		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%s", err_msg(&e));
 	err_release(&e);
-	return ret->doc && check_job(s, ret);
+	return ret->doc && check_job(u, ret);
 }
 
 static enum created create_as(struct rerunning *u, const struct job_found *old, struct str name, struct job_found *ret)
@@ -211,7 +228,7 @@ enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv)
 	struct rerunning u = { .session = { .cli = cli } };
 	const char *name = NULL;
 	bool force = false;
-	struct opt opts[7 + REMOTE_OPTS] = {
+	struct opt opts[7 + REMOTE_OPTS + SIZE_OPTS] = {
 		{ 0, "name", "NAME", "of the new job; otherwise: NAME-2, NAME-3 …", .text = &name },
 		{ 0, "replace", NULL, "delete the old one and use its name", .flag = &u.replace },
 		{ 0, "force", NULL, "though it has not ended", .flag = &force },
@@ -224,6 +241,7 @@ enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv)
 	int n;
 
 	remote_opts(opts + 7, &u.session.flags);
+	cli_size_opts(cli, opts + 7 + REMOTE_OPTS);
 	n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 	if (n < 0)
 		status = cli->status;

@@ -420,6 +420,27 @@ harmless() {
   is "$(grep -c ^DELETE requests || true)" 0
 }
 
+@test "rerun: checks fields of pods as submit does, and warns once" {
+  answers "GET $tfjobs/demo 200 $(job demo Failed x)" "POST $tfjobs 409 {}"
+  serve
+  path='spec.replicaSpecs[1].template.spec.containers[0].comand'
+  split dljob rerun demo -q --set "$path=[a]"
+  is "$status" 2
+  is "$err" "dljob rerun: demo-2 would be invalid: $path: unknown field, did you mean \`command\`?"
+  is "$(grep -c ^POST requests || true)" 0
+  split dljob rerun demo -q --set "$path=[a]" --validate=warn
+  is "$(grep -c 'warning: ' stderr)" 1
+  has "$err" "dljob rerun: warning: $path: unknown field, did you mean \`command\`?"
+  is "$(grep -c ^POST requests)" 100
+  split dljob rerun demo -q --set "$path=[a]" --validate=ignore
+  has_not "$err" "unknown field"
+  split dljob rerun demo -q --set 'spec.replicaSpecs[1].template.spec.containers[0].image=7' --validate=ignore
+  is "$status" 2
+  split dljob rerun demo -q --validate=lax
+  is "$status" 2
+  has "$err" "--validate is strict, warn or ignore, not 'lax'"
+}
+
 @test "rerun: the next free number" {
   answers "GET $tfjobs/demo-2 200 $(job demo-2 Failed x)" "POST $tfjobs 409 {}"
   serve
