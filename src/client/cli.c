@@ -52,20 +52,27 @@ int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char 
 	return operands;
 }
 
+void cli_kinds_dirs(struct cli *cli, struct opt_list *ret)
+{
+	struct str rest = str_c(getenv("DL_OPERATOR_KINDS")), dir;
+
+	while (str_next(&rest, ':', &dir))
+		if (!str_empty(dir))
+			opt_list_add(ret, arena_str(&cli->arena, dir).p);
+	for (size_t i = 0; i < cli->kinds_dirs.n; i++)
+		opt_list_add(ret, cli->kinds_dirs.v[i]);
+}
+
 static bool load_all(struct cli *cli, struct kinds *k, struct err *e)
 {
-	const char *text = getenv("DL_OPERATOR_KINDS");
-	struct str rest = str_c(text), dir;
+	struct opt_list dirs = { 0 };
+	bool well = kinds_load_builtin(k, e);
 
-	if (!kinds_load_builtin(k, e))
-		return false;
-	while (str_next(&rest, ':', &dir))
-		if (!str_empty(dir) && !kinds_load_dir(k, arena_str(&cli->arena, dir).p, e))
-			return false;
-	for (size_t i = 0; i < cli->kinds_dirs.n; i++)
-		if (!kinds_load_dir(k, cli->kinds_dirs.v[i], e))
-			return false;
-	return true;
+	cli_kinds_dirs(cli, &dirs);
+	for (size_t i = 0; i < dirs.n && well; i++)
+		well = kinds_load_dir(k, dirs.v[i], e);
+	opt_list_release(&dirs);
+	return well;
 }
 
 void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS])
@@ -106,17 +113,25 @@ static bool check_options(struct cli *cli, struct kinds *k, struct err *e)
 	return true;
 }
 
-struct kinds *cli_kinds(struct cli *cli)
+struct kinds *cli_kinds_try(struct cli *cli, struct err *e)
 {
 	struct kinds *k = kinds_new(&kind_limits_default);
-	struct err e = ERR_INIT;
 
-	if (check_options(cli, k, &e) && load_all(cli, k, &e))
+	if (check_options(cli, k, e) && load_all(cli, k, e))
 		return k;
-	cli->status = cli_fail(cli, CLI_INVALID, "%s", err_msg(&e));
-	err_release(&e);
 	kinds_free(k);
 	return NULL;
+}
+
+struct kinds *cli_kinds(struct cli *cli)
+{
+	struct err e = ERR_INIT;
+	struct kinds *k = cli_kinds_try(cli, &e);
+
+	if (!k)
+		cli->status = cli_fail(cli, CLI_INVALID, "%s", err_msg(&e));
+	err_release(&e);
+	return k;
 }
 
 static void PRINTF_LIKE(2, 0) print_message(const struct cli *cli, const char *fmt, va_list ap, const char *tail)

@@ -49,6 +49,10 @@ void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS]);
 enum unknown_fields cli_unknown_fields(const struct cli *cli);
 /* The compiled-in kinds and those of --kinds-dir and DL_OPERATOR_KINDS. NULL: return cli->status. */
 struct kinds *cli_kinds(struct cli *cli);
+/* The same for a process that goes on without: nothing is said. */
+struct kinds *cli_kinds_try(struct cli *cli, struct err *e);
+/* The folders that kinds come from, added to RET; the texts live as long as the cli. */
+void cli_kinds_dirs(struct cli *cli, struct opt_list *ret);
 
 /* One line on standard error that names the command. The first returns CLI_INVALID and points to --help. */
 enum exit_code cli_usage(struct cli *cli, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -5,10 +5,11 @@
 
 enum { DEFINITION_MAX = 4 << 20 };
 
-static bool define(struct embedded *em, const struct kind *k, const struct store_type *crds, struct err *e)
+static bool define(struct embedded *em, struct kinds *kinds, const struct kind *k, const struct store_type *crds,
+                   struct err *e)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
-	yyjson_mut_val *definition = kind_crd(em->kinds, k, doc, e);
+	yyjson_mut_val *definition = kind_crd(kinds, k, doc, e);
 	struct store_request r = { .verb = STORE_CREATE, .type = crds };
 	struct store_answer a = { 0 };
 	struct buf body = BUF_INIT(DEFINITION_MAX);
@@ -34,13 +35,13 @@ static bool define(struct embedded *em, const struct kind *k, const struct store
 	return ok;
 }
 
-bool embedded_define_kinds(struct embedded *em, struct err *e)
+bool embedded_define_kinds(struct embedded *em, struct kinds *kinds, struct err *e)
 {
 	const struct store_type *crds =
 		store_type(em->store, STR("apiextensions.k8s.io"), STR("v1"), STR("customresourcedefinitions"));
 
-	for (size_t i = 0; i < kinds_count(em->kinds); i++)
-		if (!define(em, kinds_at(em->kinds, i), crds, e))
+	for (size_t i = 0; i < kinds_count(kinds); i++)
+		if (!define(em, kinds, kinds_at(kinds, i), crds, e))
 			return false;
 	return true;
 }

@@ -103,7 +103,7 @@ static bool open_store(struct embedded *em, const struct embedded_config *c, str
 		BUG("no random numbers");
 	config.path = c->keep ? path : NULL;
 	em->store = store_open(&config, e);
-	return em->store && embedded_define_kinds(em, e);
+	return em->store && embedded_define_kinds(em, em->kinds, e);
 }
 
 static bool open_operator(struct embedded *em, struct err *e)
@@ -218,6 +218,44 @@ struct embedded *embedded_open(const struct embedded_config *c, struct err *e)
 	return NULL;
 }
 
+static void close_operator(struct embedded *em)
+{
+	operator_free(em->op);
+	events_free(em->events);
+	if (em->cluster)
+		store_cluster_free(em->cluster);
+	em->op = NULL;
+	em->events = NULL;
+	em->cluster = NULL;
+}
+
+bool embedded_set_kinds(struct embedded *em, struct kinds *kinds, struct err *e)
+{
+	struct kinds *old = em->kinds;
+	struct err again = ERR_INIT;
+	bool well;
+
+	if (em->stopping)
+		return err_set(e, ERR_INVALID, "it is stopping");
+	if (!embedded_define_kinds(em, kinds, e)) {
+		embedded_define_kinds(em, old, &again);
+		err_release(&again);
+		return false;
+	}
+	close_operator(em);
+	em->kinds = kinds;
+	well = open_operator(em, e);
+	if (!well) {
+		close_operator(em);
+		em->kinds = old;
+		if (!open_operator(em, &again))
+			BUG("what could be opened once: %s", err_msg(&again));
+	}
+	runner_set_kinds(em->runner, em->kinds);
+	embedded_wake(em);
+	return well;
+}
+
 struct store *embedded_store(struct embedded *em)
 {
 	return em->store;
@@ -267,10 +305,7 @@ void embedded_close(struct embedded *em, bool wholly)
 		loop_timer_free(em->quiet);
 	em->timer = em->quiet = NULL;
 	runner_free(em->runner);
-	operator_free(em->op);
-	events_free(em->events);
-	if (em->cluster)
-		store_cluster_free(em->cluster);
+	close_operator(em);
 	if (em->store)
 		store_close(em->store);
 	net_close(em->net);

@@ -31,6 +31,9 @@ struct embedded_config {
 /* While the process has one thread. NULL, with *E: ERR_INVALID if the database is damaged, and else what the
    machine refuses. */
 struct embedded *embedded_open(const struct embedded_config *c, struct err *e);
+/* Serves these kinds from now on, all of them, which must live as long; jobs go on as after a restart of the operator.
+   The old ones are not used any more. False, with *E: the old ones are served on. */
+bool embedded_set_kinds(struct embedded *em, struct kinds *kinds, struct err *e);
 struct store *embedded_store(struct embedded *em);
 /* What the network is, and what could not be had: a line for people. */
 const struct net_world *embedded_world(const struct embedded *em);

@@ -32,7 +32,7 @@ struct embedded {
 void embedded_pod_changed(void *cookie, struct str ns, struct str name, struct str uid);
 
 /* define.c: the store knows the kinds as they are now. */
-bool embedded_define_kinds(struct embedded *em, struct err *e);
+bool embedded_define_kinds(struct embedded *em, struct kinds *kinds, struct err *e);
 /* send.c: what the operator has to tell of jobs; when to come back. */
 msec embedded_send_events(struct embedded *em);
 

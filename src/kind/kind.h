@@ -50,6 +50,8 @@ bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct e
 bool kinds_load_file(struct kinds *k, const char *path, struct err *e);
 /* All *.lua of a folder, in the order of their names. */
 bool kinds_load_dir(struct kinds *k, const char *dir, struct err *e);
+/* Changes when one of those files does. */
+uint64_t kinds_dir_hash(const char *dir);
 /* The kinds that are compiled in. */
 bool kinds_load_builtin(struct kinds *k, struct err *e);
 

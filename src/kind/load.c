@@ -387,3 +387,36 @@ bool kinds_load_dir(struct kinds *k, const char *dir, struct err *e)
 	free(list);
 	return ok;
 }
+
+static uint64_t hash_file(uint64_t hash, const char *dir, const char *name)
+{
+	char path[PATH_MAX], piece[4096];
+	struct err e = ERR_INIT;
+	int fd = -1;
+	ssize_t n;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
+		fd = file_open_regular(path, &e);
+	hash = hash * 31 + str_hash(str_c(name));
+	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0)
+		hash = hash * 31 + str_hash((struct str){ piece, (size_t)n });
+	if (fd >= 0)
+		close(fd);
+	err_release(&e);
+	return hash;
+}
+
+uint64_t kinds_dir_hash(const char *dir)
+{
+	struct dirent **list;
+	int n = scandir(dir, &list, is_lua, by_file_name);
+	uint64_t hash = 0;
+
+	for (int i = 0; i < n; i++) {
+		hash = hash_file(hash, dir, list[i]->d_name);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	return hash;
+}

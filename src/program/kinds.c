@@ -1,12 +1,10 @@
 #include "program/kinds.h"
 
 #include "base/arena.h"
-#include "base/file.h"
 #include "kind/builtin.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <unistd.h>
 
 static bool named(const struct kind *k, const char *names)
 {
@@ -80,39 +78,12 @@ static bool load_dir(const struct chooser *c, const char *dir, struct err *e)
 	return ok;
 }
 
-static uint64_t hash_file(uint64_t hash, const char *dir, const char *name)
-{
-	struct arena a = ARENA_INIT;
-	struct err e = ERR_INIT;
-	int fd = file_open_regular(arena_printf(&a, "%s/%s", dir, name).p, &e);
-	char piece[4096];
-	ssize_t n;
-
-	hash = hash * 31 + str_hash(str_c(name));
-	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0)
-		hash = hash * 31 + str_hash((struct str){ piece, (size_t)n });
-	if (fd >= 0)
-		close(fd);
-	err_release(&e);
-	arena_release(&a);
-	return hash;
-}
-
 uint64_t operator_kinds_hash(const struct operator_flags *f)
 {
 	uint64_t hash = 0;
 
-	for (size_t d = 0; d < f->kinds_dirs.n; d++) {
-		struct dirent **list;
-		int n = scandir(f->kinds_dirs.v[d], &list, is_lua, alphasort);
-
-		for (int i = 0; i < n; i++) {
-			hash = hash_file(hash, f->kinds_dirs.v[d], list[i]->d_name);
-			free(list[i]);
-		}
-		if (n >= 0)
-			free(list);
-	}
+	for (size_t d = 0; d < f->kinds_dirs.n; d++)
+		hash = hash * 31 + kinds_dir_hash(f->kinds_dirs.v[d]);
 	return hash;
 }
 

@@ -42,6 +42,17 @@ bool local_ended(const struct local_holder *h, struct err *e);
 enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
                            void (*ready)(void *cookie, const char *problem), void *cookie);
 
+/* local_kinds.c: remembers in FOLDER which folders of kinds the cluster is started with. */
+bool local_kinds_note(struct local *l, struct err *e);
+/* One of --kinds-dir that the cluster which runs does not have; NULL: it has all. */
+const char *local_kinds_missing(struct local *l);
+/* Rereads them when they change, for EM and API, until they are closed: unwatch before that, free after it. */
+struct api;
+struct local_kinds;
+struct local_kinds *local_kinds_watch(struct local *l, struct loop *loop, struct embedded *em, struct api *api);
+void local_kinds_unwatch(struct local_kinds *k);
+void local_kinds_free(struct local_kinds *k);
+
 /* Standard output and error go to FOLDER/log from here on. */
 void local_log_open(const char *folder);
 

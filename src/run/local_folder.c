@@ -12,8 +12,9 @@
 
 /* All that a cluster makes in its folder. */
 static const char *const made[] = {
-	"ca.pem",  "id",    "kubeconfig", "lock",     "log",          "log.1",        "logs",
-	"net",     "pods",  "port",       "store.db", "store.db-wal", "store.db-shm", "store.db-journal",
+	"ca.pem",  "id",       "kinds",        "kubeconfig",   "lock",
+	"log",     "log.1",    "logs",         "net",          "pods",
+	"port",    "store.db", "store.db-wal", "store.db-shm", "store.db-journal",
 	"tls.pem", "token",
 };
 

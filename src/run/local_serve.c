@@ -20,6 +20,7 @@ struct serving {
 	struct loop_signal *signals[2];
 	struct embedded *em;
 	struct api *api;
+	struct local_kinds *kinds;
 	int stops;
 };
 
@@ -63,6 +64,7 @@ static void on_end(void *cookie)
 /* Nobody is served any more; pods have their grace, a second time none. */
 static void stop(struct serving *s)
 {
+	local_kinds_unwatch(s->kinds);
 	if (s->api)
 		api_close(s->api);
 	s->api = NULL;
@@ -128,14 +130,19 @@ static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, stru
 	                                        .kept_logs = kept_logs,
 	                                        .cookie = s },
 	                  e);
-	return s->api && local_hold(&s->local->holder, api_port(s->api), e);
+	if (!s->api)
+		return false;
+	s->kinds = local_kinds_watch(s->local, s->loop, s->em, s->api);
+	return local_hold(&s->local->holder, api_port(s->api), e);
 }
 
 static void close_cluster(struct serving *s, bool wholly)
 {
+	local_kinds_unwatch(s->kinds);
 	if (s->api)
 		api_close(s->api);
 	embedded_close(s->em, wholly);
+	local_kinds_free(s->kinds);
 	loop_timer_free(s->end);
 	loop_timer_free(s->logs);
 	for (size_t i = 0; i < ARRAY_LEN(s->signals); i++)

@@ -131,6 +131,20 @@ static bool await_other(struct local *l, struct err *e)
 	return err_set(e, ERR_IO, "process %d is still starting or stopping the cluster", (int)h->pid);
 }
 
+static enum exit_code up_already(struct local *l)
+{
+	const char *missing = local_kinds_missing(l);
+
+	if (missing)
+		return cli_fail(
+			l->cli, CLI_INVALID,
+			"it is up already, and cannot be given the kinds of %s while it runs: 'dljob local down' "
+			"keeps its jobs, then 'dljob local up --kinds-dir %s'",
+			missing, missing);
+	fputs("it is up already\n", stdout);
+	return local_status(l);
+}
+
 enum exit_code local_up(struct local *l)
 {
 	struct err e = ERR_INIT;
@@ -142,11 +156,15 @@ enum exit_code local_up(struct local *l)
 		err_release(&e);
 		return status;
 	}
-	if (l->holder.pid) {
-		fputs("it is up already\n", stdout);
-		return local_status(l);
-	}
+	if (l->holder.pid)
+		return up_already(l);
 	kinds = cli_kinds(l->cli);
+	if (kinds && !local_kinds_note(l, &e)) {
+		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
+		err_release(&e);
+		kinds_free(kinds);
+		kinds = NULL;
+	}
 	if (!kinds) {
 		local_holder_release(&l->holder);
 		return l->cli->status;

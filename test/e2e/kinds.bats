@@ -213,7 +213,8 @@ END
 
 @test "--kinds-dir: a kind's own mistake is not the manifest's: exit 1, with the line of the Lua file" {
   mkdir kinds
-  sed 's/TFJob/JaxJob/; s/tfjobs/jaxjobs/; s/service = true/servce = true/' "$root/kinds/mpba-tfjob.lua" >kinds/jaxjob.lua
+  sed 's/TFJob/JaxJob/; s/tfjobs/jaxjobs/; s/service = true/servce = true/' "$root/kinds/mpba-tfjob.lua" \
+    >kinds/jaxjob.lua
   line=$(grep -n servce kinds/jaxjob.lua | cut -d: -f1)
   sed 's/kind: TFJob/kind: JaxJob/' "$root/examples/mpba-tfjob/ps-worker.yaml" >job.yaml
   split dljob validate --kinds-dir kinds job.yaml

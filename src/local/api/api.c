@@ -360,6 +360,11 @@ void api_close(struct api *a)
 	free(a);
 }
 
+void api_set_kinds(struct api *a, const struct kinds *kinds)
+{
+	a->config.kinds = kinds;
+}
+
 int api_port(const struct api *a)
 {
 	return http_service_port(a->service);

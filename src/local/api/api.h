@@ -36,6 +36,8 @@ struct api_config {
 struct api *api_open(const struct api_config *c, struct err *e);
 /* Ends what is under way. The files stay. */
 void api_close(struct api *a);
+/* Whose manifests are checked from now on; may be NULL. */
+void api_set_kinds(struct api *a, const struct kinds *kinds);
 int api_port(const struct api *a);
 const char *api_kubeconfig_path(const struct api *a);
 

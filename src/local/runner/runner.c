@@ -114,6 +114,15 @@ msec runner_step(struct runner *r)
 	return r->next == NEVER ? NEVER : clock_now(r->c.clock) + r->next - r->now;
 }
 
+void runner_set_kinds(struct runner *r, struct kinds *kinds)
+{
+	units_set_kinds(r, kinds);
+	watch_set_kinds(r, kinds);
+	r->c.kinds = kinds;
+	r->types_due = r->fit_due = true;
+	r->c.wake(r->c.cookie);
+}
+
 size_t runner_living(const struct runner *r)
 {
 	return r->living;

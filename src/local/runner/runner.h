@@ -63,6 +63,8 @@ struct runner *runner_new(const struct runner_config *c, struct err *e);
 /* Does what can be done now, for some 50 ms at most. Returns when to call it again though nothing happens, by the
    config's clock (it may be now: there is more to do); NEVER: not at all. */
 msec runner_step(struct runner *r);
+/* Other kinds from now on; the old ones must be there still, and are not used any more afterwards. */
+void runner_set_kinds(struct runner *r, struct kinds *kinds);
 /* Is JOB too large for MACHINE, whatever else runs? *WHY, in A, says of what it wants more. */
 bool runner_never_fits(const struct amount *machine, const struct job *job, bool without_gpus, struct arena *a,
                        struct str *why);

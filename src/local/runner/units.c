@@ -171,6 +171,15 @@ static void read_job(struct runner *r, struct runner_unit *u)
 	kind_job_free(kj);
 }
 
+void units_set_kinds(struct runner *r, const struct kinds *kinds)
+{
+	for (struct runner_unit *u = r->first_unit; u; u = u->next) {
+		u->kind = u->kind ? kinds_by_id(kinds, u->kind->id) : NULL;
+		u->generation = -1;
+		u->stale = u->job;
+	}
+}
+
 void units_count(struct runner *r)
 {
 	struct runner_unit *next;

@@ -51,6 +51,11 @@ static bool start_watch(struct runner *r, struct runner_watch *w, enum news_of o
 	return w->watch;
 }
 
+static void make_room(struct runner *r, const struct kinds *kinds)
+{
+	r->job_watches = xcalloc(MAX(kinds_count(kinds), (size_t)1), sizeof(*r->job_watches));
+}
+
 bool watch_start(struct runner *r, struct err *e)
 {
 	static const struct {
@@ -72,7 +77,7 @@ bool watch_start(struct runner *r, struct err *e)
 		if (!start_watch(r, &r->watches[i], all[i].of, t, e))
 			return false;
 	}
-	r->job_watches = xcalloc(MAX(kinds_count(r->c.kinds), (size_t)1), sizeof(*r->job_watches));
+	make_room(r, r->c.kinds);
 	watch_jobs(r);
 	return true;
 }
@@ -93,15 +98,26 @@ void watch_jobs(struct runner *r)
 	r->types_due = false;
 }
 
+static void stop_watching_jobs(struct runner *r)
+{
+	for (size_t i = 0; r->job_watches && i < kinds_count(r->c.kinds); i++)
+		if (r->job_watches[i].watch)
+			store_watch_free(r->job_watches[i].watch);
+	free(r->job_watches);
+}
+
+void watch_set_kinds(struct runner *r, const struct kinds *kinds)
+{
+	stop_watching_jobs(r);
+	make_room(r, kinds);
+}
+
 void watch_stop(struct runner *r)
 {
 	for (size_t i = 0; i < RUNNER_WATCHES; i++)
 		if (r->watches[i].watch)
 			store_watch_free(r->watches[i].watch);
-	for (size_t i = 0; r->job_watches && i < kinds_count(r->c.kinds); i++)
-		if (r->job_watches[i].watch)
-			store_watch_free(r->job_watches[i].watch);
-	free(r->job_watches);
+	stop_watching_jobs(r);
 	for (size_t i = 0; i < r->n_news; i++)
 		free(r->news[i].text);
 	free(r->news);

@@ -7,6 +7,8 @@
 bool watch_start(struct runner *r, struct err *e);
 /* For kinds whose definitions have come. */
 void watch_jobs(struct runner *r);
+/* Watches none of the jobs of before, and has room for those of KINDS. */
+void watch_set_kinds(struct runner *r, const struct kinds *kinds);
 void watch_stop(struct runner *r);
 /* Takes what the watches have recorded. */
 void watch_take(struct runner *r);

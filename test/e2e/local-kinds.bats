@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154,SC2030,SC2031,SC2317 # the helpers set what is read here; eventually calls what is there
+# shellcheck disable=SC2016 # jobs of sh, which know their own variables
+# Kinds from a folder on this machine's cluster: given at its start, reread while it runs.
+load helpers
+load local-cluster
+
+teardown() {
+  kill_started
+  if [ -d home ]; then dljob local down --now >/dev/null 2>&1 || true; fi
+}
+
+# ring KIND PLURAL: a kind whose pods know their RANK.
+ring() {
+  cat <<LUA
+return {
+  group = "example.org", version = "v1", kind = "$1", plural = "$2",
+  spec = { "object", fields = {
+    workers = { "int", default = 1, min = 0 }, template = { "template", required = true } } },
+  read = function(spec)
+    return { roles = { { name = "worker", path = at(spec), count = spec.workers, template = spec.template,
+      fields = { count = "workers" } } } }
+  end,
+  names = function(job, role, index) return job.name .. "-" .. index end,
+  pod = function(job, role, index) return { env = { { "RANK", "rank " .. index } } } end,
+  status = function(job, st) return { phase = st.phase } end,
+}
+LUA
+}
+
+# ring_job KIND NAME SCRIPT [WORKERS]
+ring_job() {
+  cat <<YAML
+apiVersion: example.org/v1
+kind: $1
+metadata: {name: $2}
+spec:
+  workers: ${4:-1}
+  template: {spec: {containers: [{name: a, image: none, command: [sh, -c, '$3']}]}}
+YAML
+}
+
+# logged TEXT: the cluster's log has it.
+logged() { grep -qF -- "$1" home/log; }
+
+@test "up --kinds-dir on a cluster that runs: it says that it cannot" {
+  mkdir kinds
+  ring RingJob ringjobs >kinds/ring.lua
+  up
+  split up --kinds-dir kinds
+  is "$status" 2
+  has "$err" "it is up already, and cannot be given the kinds of kinds while it runs: 'dljob local down' keeps its jobs"
+  dljob local down >/dev/null
+  up --kinds-dir kinds
+  # The same folder by another name is no other one.
+  split up --kinds-dir "$PWD/kinds/"
+  is "$status" 0
+  has "$out" "it is up already"
+  split up
+  is "$status" 0
+}
+
+@test "changed Lua is reread; what does not load changes nothing; a new file is a new kind" {
+  mkdir kinds
+  ring RingJob ringjobs >kinds/ring.lua
+  up --kinds-dir kinds
+  ring_job RingJob one 'echo "<$RANK>"' | submit --kinds-dir kinds --logs >out
+  has "$(cat out)" "<rank 0>"
+  # One that runs meanwhile goes on.
+  ring_job RingJob long 'until [ -e go ]; do sleep 0.1; done' | submit --kinds-dir kinds
+  dljob wait --local -q --kinds-dir kinds --for running --timeout 60s long
+  echo 'return {' >kinds/new.lua
+  eventually 60 logged "the kinds are unchanged: kinds/new.lua"
+  ring_job RingJob two 'echo "<$RANK>"' >two.yaml
+  ring OtherJob otherjobs >kinds/new.lua
+  sed 's/"rank "/"number "/' kinds/ring.lua >ring.new
+  mv ring.new kinds/ring.lua
+  eventually 60 logged "the kinds have changed"
+  submit --kinds-dir kinds --logs <two.yaml >out
+  has "$(cat out)" "<number 0>"
+  ring_job OtherJob three 'echo "<$RANK>"' | submit --kinds-dir kinds --logs >out
+  has "$(cat out)" "<rank 0>"
+  touch go
+  split dljob wait --local -q --kinds-dir kinds --timeout 60s long
+  is "$status" 0
+  is "$(api /apis/example.org/v1/namespaces/default/ringjobs/long | jq .status.dlOperator.restarts)" 0
+  dljob local down >/dev/null
+  has_not "$(cat home/log)" Sanitizer
+}
