@@ -1,5 +1,6 @@
-/* dljob kinds: a line for each kind. */
+/* dljob kinds: a line for each kind, or one of them tried. */
 #include "cli/commands.h"
+#include "client/kind_check.h"
 #include "term/table.h"
 
 static struct str short_names(struct arena *a, const struct kind *k)
@@ -18,12 +19,19 @@ enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv)
 	struct table table = { .columns = ARRAY_LEN(head) };
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	struct str(*rows)[ARRAY_LEN(head)];
-	int n = cli_parse(cli, NULL, 0, argc, argv);
+	const char *check = NULL;
+	struct opt opts[] = {
+		{ 0, "check", "FILE", "try this kind with the jobs of EXAMPLEs, or of files beside it",
+		  .text = &check },
+	};
+	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 
 	if (n < 0)
 		return cli->status;
+	if (check)
+		return kind_check_file(cli, check, n, argv);
 	if (n > 0)
-		return cli_usage(cli, "takes no arguments");
+		return cli_usage(cli, "takes no arguments without --check");
 	kinds = cli_kinds(cli);
 	if (!kinds)
 		return cli->status;

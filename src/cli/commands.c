@@ -79,8 +79,10 @@ const struct command commands[] = {
 	  "file:line:column: error: field: message. Objects that are not jobs are skipped.\n"
 	  "Exit status 2: something is wrong.\n",
 	  "dljob validate examples/*/*.yaml", cmd_validate },
-	{ "kinds", "", "list the kinds of jobs that are known",
-	  "A line for each kind, compiled in or added with --kinds-dir.\n", "dljob kinds", cmd_kinds },
+	{ "kinds", "[EXAMPLE…]", "list the kinds of jobs that are known, or try a new one",
+	  "A line for each kind, compiled in or added with --kinds-dir. With --check the kind of one Lua file\n"
+	  "is tried instead: reading, pods, services, and the status in every phase.\n",
+	  "dljob kinds --check ring.lua job.yaml", cmd_kinds },
 	{ "crds", "[KIND…]", "print the CustomResourceDefinitions",
 	  "Prints the definitions (apiextensions.k8s.io/v1) of all kinds, or of those that are named: by kind\n"
 	  "(TfJob), plural (tfjobs), short name, or with the group behind (MXJob.mpba.fbk.eu).\n",

@@ -222,3 +222,89 @@ END
   has "$out$err" "kinds/jaxjob.lua:$line: error: role \"ps\": unknown field \"servce\"; did you mean \"service\"?"
   has_not "$out$err" job.yaml:
 }
+
+# small_kind STATUS [MORE]: a kind whose status is that Lua.
+small_kind() {
+  cat <<LUA
+return {
+  group = "example.org", version = "v1", kind = "RingJob", plural = "ringjobs",
+  spec = { "object", fields = { workers = { "int", default = 1 }, template = { "template", required = true } } },
+  read = function(spec)
+    return { roles = { { name = "worker", path = at(spec), count = spec.workers, template = spec.template } } }
+  end,
+  names = function(job, role, index) return job.name .. "-" .. index end,
+  pod = function(job, role, index) return { env = { { "RANK", index } } } end,
+  status = function(job, st)
+    return $1
+  end,$2
+}
+LUA
+}
+
+ring_job() {
+  printf 'apiVersion: example.org/v1\nkind: RingJob\nmetadata: {name: %s}\nspec:\n  workers: %s\n' "$1" "$2"
+  printf '  template: {spec: {containers: [{name: a, image: img}]}}\n'
+}
+
+@test "kinds --check: everything that is asked of a kind, the status of every phase included" {
+  mkdir new
+  ring_job one 3 >new/one.yaml
+  echo '{' >new/not.yaml
+  small_kind '{ phase = st.phase }' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  is "$status$err" 0
+  is "$out" "new/ring.lua: RingJob.example.org: 1 job, 2 pods, 0 services, 13 statuses: no mistake found"
+  # A job whose spec cannot be read has none.
+  small_kind '{ workers = job.spec.workers }' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  is "$status" 2
+  is "$err" "new/ring.lua:10: error: attempt to index a nil value (field 'spec') (in \`status\`), for a job that is \
+Invalid"
+  small_kind '{ done = st.outcome == "TimedOut" and nothing.here }' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  has "$err" "new/ring.lua:10: there is no \`nothing\`"
+  small_kind '{ done = st.outcome == "TimedOut" and st.no.thing }' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  is "$status" 2
+  has "$err" "(in \`status\`), for a job that is TimedOut"
+  small_kind '{}' '
+  adopt = function() return { phase = "Running" } end,' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  has "$err" "new/ring.lua:12: error: \`adopt\` returned the phase \"Running\", which is not final"
+}
+
+@test "kinds --check: examples that are named, that are wrong, and none at all" {
+  mkdir new
+  small_kind '{}' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  is "$status" 2
+  has "$err" "there is no example of a RingJob.example.org to try it with"
+  ring_job one many >wrong.yaml
+  split dljob kinds --check new/ring.lua wrong.yaml
+  is "$status" 2
+  has "$err" "wrong.yaml:5:3: error: spec.workers: must be a whole number, found a string"
+  sed -i 's/count = spec.workers/count = spec.workers, servce = true/' new/ring.lua
+  ring_job one 1 >one.yaml
+  split dljob kinds --check new/ring.lua one.yaml
+  is "$status" 2
+  is "$err" 'new/ring.lua:5: error: role "worker": unknown field "servce"; did you mean "service"?'
+  split dljob kinds --check nowhere.lua one.yaml
+  is "$status" 2
+  # With `write` it has an example of its own.
+  small_kind '{}' '
+  write = function(roles, template) return { workers = roles[1].count, template = template } end,' >new/ring.lua
+  split dljob kinds --check new/ring.lua
+  is "$status$err" 0
+  has "$out" "1 job, 2 pods"
+}
+
+@test "kinds --check: our own kinds and their examples" {
+  cd "$root"
+  for lua in kinds/*.lua; do
+    name=${lua##*/}
+    name=${name%.lua}
+    split dljob kinds --check "$lua" "examples/$name"/*.yaml
+    is "$status" 0
+    has "$out" "no mistake found"
+  done
+}
