@@ -72,31 +72,81 @@ static void an_ordinary_wait_is_no_problem(void **state)
 	t_free(t);
 }
 
+static const enum restart_policy policies[] = { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER, RESTART_EXIT_CODE };
+
+/* Another pod would find what this one finds: the kubelet has tried again all the time. */
 static void after_a_quarter_of_an_hour_it_has_failed(void **state)
 {
-	static const struct {
-		enum restart_policy policy;
-		bool restart;
-	} table[] = { { RESTART_ALWAYS, true },
-		      { RESTART_ON_FAILURE, true },
-		      { RESTART_NEVER, false },
-		      { RESTART_EXIT_CODE, false } };
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		struct t *t = waiting("ImagePullBackOff", table[i].policy);
+	for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+		struct t *t = waiting("ImagePullBackOff", policies[i]);
 		msec created = t_pod(t, "worker", 1)->pod.meta.created;
 
 		t_plan(t);
 		assert_int_equal(t->plan.wake, created + MINUTES(15));
 		t->now = created + MINUTES(15);
 		t_plan(t);
-		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_CREATE_FAILED], table[i].restart);
-		assert_int_equal(t->record->outcome, table[i].restart ? PHASE_NONE : PHASE_FAILED);
-		if (!table[i].restart)
-			assert_contains(t_reason(t), "could not be created: ImagePullBackOff");
+		assert_int_equal(t->record->outcome, PHASE_FAILED);
+		assert_int_equal(t->record->restarts, 0);
+		assert_contains(t_reason(t), "worker-1 could not be created: ImagePullBackOff: no such image");
 		t_free(t);
 	}
+}
+
+/* A job of which worker-1 has run and was deleted, and now its image is gone. */
+static struct t *has_run(const char *reason, enum restart_policy policy)
+{
+	struct t *t = waiting("ContainerCreating", policy);
+	struct t_pod *p;
+
+	t_run(t);
+	t_settle(t);
+	assert_phase(t, "Running");
+	t_vanish(t, "worker", 1);
+	t_settle(t);
+	p = t_pod(t, "worker", 1);
+	p->pod.node = STR("node-1");
+	p->containers[0].reason = str_c(reason);
+	return t;
+}
+
+static void a_job_that_has_run_waits(void **state)
+{
+	static const char *const reasons[] = { "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		for (size_t j = 0; j < ARRAY_LEN(policies); j++) {
+			struct t *t = has_run(reasons[i], policies[j]);
+
+			t_pass(t, MINUTES(600));
+			t_settle(t);
+			assert_int_equal(t->record->outcome, PHASE_NONE);
+			assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_CREATE_FAILED], 0);
+			assert_contains(t_reason(t), reasons[i]);
+			t_free(t);
+		}
+}
+
+/* The machine that runs pods by itself ends it; another one is made, ever more slowly. */
+static void a_job_that_has_run_is_tried_again(void **state)
+{
+	struct t *t = has_run("CreateContainerConfigError", RESTART_NEVER);
+
+	(void)state;
+	for (int i = 1; i <= 8; i++) {
+		struct t_pod *p = t_pod(t, "worker", 1);
+
+		p->pod.phase = POD_FAILED;
+		p->pod.reason = STR("CreateContainerConfigError");
+		p->pod.message = STR("ConfigMap settings does not exist");
+		t_settle(t);
+		assert_int_equal(t->record->outcome, PHASE_NONE);
+		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_DISRUPTED], i);
+		t_pass(t, MINUTES(10));
+		t_settle(t);
+	}
+	t_free(t);
 }
 
 /* The clock runs from the start of the pod, once the kubelet has it. */
@@ -164,6 +214,26 @@ static void restart_period(void **state)
 	t_free(t);
 }
 
+/* Restarts for the period's sake stop at the limit, which ends no job that has run. */
+static void restart_period_of_a_job_that_has_run(void **state)
+{
+	struct t *t = has_run("ImagePullBackOff", RESTART_NEVER);
+
+	(void)state;
+	t->config.creating_restart_period = MINUTES(600);
+	t->roles[0].restart.limit = 1;
+	for (int i = 0; i < 3; i++) {
+		t_pass(t, MINUTES(16));
+		t_settle(t);
+		t_pass(t, MINUTES(1));
+		t_settle(t);
+		t_pod(t, "worker", 1)->containers[0].reason = STR("ImagePullBackOff");
+	}
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_CREATE_FAILED], 1);
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	t_free(t);
+}
+
 static void unschedulable_is_told(void **state)
 {
 	struct t *t = t_new();
@@ -186,10 +256,13 @@ int main(void)
 		cmocka_unit_test(what_can_never_run_fails_the_job),
 		cmocka_unit_test(an_ordinary_wait_is_no_problem),
 		cmocka_unit_test(after_a_quarter_of_an_hour_it_has_failed),
+		cmocka_unit_test(a_job_that_has_run_waits),
+		cmocka_unit_test(a_job_that_has_run_is_tried_again),
 		cmocka_unit_test(the_clock_of_the_pod),
 		cmocka_unit_test(an_image_name_that_is_none_never_heals),
 		cmocka_unit_test(failing_can_be_switched_off),
 		cmocka_unit_test(restart_period),
+		cmocka_unit_test(restart_period_of_a_job_that_has_run),
 		cmocka_unit_test(unschedulable_is_told),
 	};
 

@@ -23,7 +23,23 @@ static void failed(struct replica *rep, enum cause cause, int32_t exit_code, mse
 	rep->finished = finished;
 }
 
-static void judge_alive(struct world *w, struct replica *rep)
+/* Its containers cannot be created. */
+static void judge_creating(struct world *w, const struct role_view *v, struct replica *rep)
+{
+	enum creating c = creating_state(w, rep->pod);
+	enum verdict waits = rep->verdict;
+
+	if (c == CREATING_FINE)
+		return;
+	failed(rep, CAUSE_CREATE_FAILED, -1, w->now);
+	rep->hopeless = c == CREATING_HOPELESS;
+	rep->insist = c == CREATING_RESTART;
+	/* Neither does the limit end a job that they may not end. */
+	if (rep->insist && !(w->in->config->creating_failed && creating_ends(w)) && limit_is_reached(w, v, rep))
+		rep->verdict = waits;
+}
+
+static void judge_alive(struct world *w, const struct role_view *v, struct replica *rep)
 {
 	const struct pod *pod = rep->pod;
 
@@ -32,14 +48,8 @@ static void judge_alive(struct world *w, struct replica *rep)
 		return;
 	}
 	if (pod->phase == POD_PENDING) {
-		enum creating c = creating_state(w, pod);
-
 		rep->verdict = pod->node.n ? V_SCHEDULED : V_PENDING;
-		if (c == CREATING_FINE)
-			return;
-		failed(rep, CAUSE_CREATE_FAILED, -1, w->now);
-		rep->hopeless = c == CREATING_HOPELESS;
-		rep->insist = c == CREATING_RESTART;
+		judge_creating(w, v, rep);
 		return;
 	}
 	rep->verdict = V_RUNNING;
@@ -51,8 +61,10 @@ static void judge_pod(struct world *w, struct role_view *v, struct replica *rep)
 	struct pod_result res = pod_result(v->role, pod);
 
 	if (is_hopeless(pod)) {
-		failed(rep, CAUSE_CREATE_FAILED, -1, w->now);
-		rep->hopeless = true;
+		/* Where the job has run before, another try may find again what is missing now. */
+		rep->hopeless = creating_ends(w);
+		failed(rep, rep->hopeless ? CAUSE_CREATE_FAILED : CAUSE_DISRUPTED, -1, w->now);
+		rep->barren = !pod_has_run(pod);
 		return;
 	}
 	if (res.result != RESULT_NONE && pod_ended_by_itself(pod, res.finished)) {
@@ -72,7 +84,7 @@ static void judge_pod(struct world *w, struct role_view *v, struct replica *rep)
 	else if (pod->gone || pod->meta.deleted)
 		failed(rep, pod_loss(w, pod), -1, w->now);
 	else
-		judge_alive(w, rep);
+		judge_alive(w, v, rep);
 }
 
 static bool recorded(const struct role_view *v, int32_t index)

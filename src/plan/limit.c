@@ -34,11 +34,18 @@ static bool window_passed(const struct world *w, const struct restart *r, const 
 	return r->window > 0 && ran >= SECONDS(r->window);
 }
 
-int32_t limit_count(const struct world *w, const struct role_view *v, const struct replica *rep)
+static int32_t limit_count(const struct world *w, const struct role_view *v, const struct replica *rep)
 {
 	int32_t index = (int32_t)(rep - v->replicas);
 
 	return window_passed(w, restart_rules(w, v, index), rep) ? 0 : level_of(w, v, index)->counted;
+}
+
+bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep)
+{
+	int32_t limit = restart_rules(w, v, (int32_t)(rep - v->replicas))->limit;
+
+	return cause_counted(rep->cause) && limit >= 0 && limit_count(w, v, rep) >= limit;
 }
 
 static void limit_raise(struct level *l, bool anew)

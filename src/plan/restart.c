@@ -34,7 +34,8 @@ static bool policy_wants(const struct role *role, const struct restart *r, const
 	case CAUSE_NODE_FAIL:
 		return restart_covers_nodes(r->policy);
 	case CAUSE_CREATE_FAILED:
-		return rep->insist || r->policy == RESTART_ALWAYS || r->policy == RESTART_ON_FAILURE;
+		/* The kubelet has tried again all the time. */
+		return rep->insist;
 	case CAUSE_OOM_KILLED:
 	case CAUSE_FAILED:
 	case CAUSE_COUNT:
@@ -82,7 +83,8 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 		c = creating_problem(rep->pod);
 		if (!c || rep->pod->phase == POD_FAILED)
 			return arena_printf(a, "cannot run: %.*s", STR_F(reason_clip(rep->pod->message)));
-		return arena_printf(a, "could not be created: %.*s", STR_F(c->reason));
+		return arena_printf(a, "could not be created: %.*s%s%.*s", STR_F(c->reason), c->message.n ? ": " : "",
+		                    STR_F(reason_clip(c->message)));
 	case CAUSE_DISRUPTED:
 		return STR("was disrupted");
 	case CAUSE_DELETED:
@@ -117,7 +119,7 @@ bool restart_allowed(const struct world *w, const struct role_view *v, const str
 		                     restart_policy_name(r->policy));
 		return false;
 	}
-	if (cause_counted(rep->cause) && r->limit >= 0 && limit_count(w, v, rep) >= r->limit) {
+	if (limit_is_reached(w, v, rep)) {
 		*why = STR("RestartLimit");
 		*text = arena_printf(w->a, "%.*s %.*s; the restart limit of %d is reached", STR_F(name), STR_F(what),
 		                     r->limit);

@@ -115,6 +115,8 @@ msec node_down_since(const struct world *w, struct str name);
 /* creating.c */
 enum creating { CREATING_FINE, CREATING_RESTART, CREATING_FAILED, CREATING_HOPELESS };
 enum creating creating_state(struct world *w, const struct pod *pod);
+/* May they end the job? Not one that has run. */
+bool creating_ends(const struct world *w);
 /* The container that cannot be created, or NULL. */
 const struct container *creating_problem(const struct pod *pod);
 
@@ -128,8 +130,8 @@ bool backoff_is_quiet(const struct level *l, const struct restart *r, msec now);
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index);
 
 /* limit.c */
-/* How many restarts the limit of a failed replica sees. */
-int32_t limit_count(const struct world *w, const struct role_view *v, const struct replica *rep);
+/* Has a failed replica used up its restarts? */
+bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep);
 /* Counts the restart of a failed replica; RAISED is where the generation is. */
 void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level *raised);
 /* How near each role is to its limit, for the status. */

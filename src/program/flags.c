@@ -58,7 +58,7 @@ static const struct flag flags[] = {
 	{ FLAG_TIME, "force-delete-after", AT(force_delete_after), "TIME",
 	  "delete pods of a failed node for good after this (5m)" },
 	{ FLAG_BOOL, "enable-creating-failed", AT(creating_failed), NULL,
-	  "pods that cannot be created have failed (true)" },
+	  "end a job that never ran if its pods cannot be created (true)" },
 	{ FLAG_TIME, "creating-duration-period", AT(creating_duration), "TIME", "… after trying this long (15m)" },
 	{ FLAG_TIME, "creating-restart-period", AT(creating_restart), "TIME",
 	  "… or restarted, within this time of the first try (0s)" },

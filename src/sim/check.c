@@ -359,6 +359,16 @@ static void check_script(struct sim *s, const struct sim_job *job, const struct 
 		           restarts);
 }
 
+/* The kubelet tries again for as long as it takes: what has run once does not end so. */
+static void check_uncreated(struct sim *s, const struct sim_job *job, const struct record *r)
+{
+	bool uncreated = str_eqc(r->why, cause_name(CAUSE_CREATE_FAILED)) || str_eqc(r->why, "CannotBeCreated");
+
+	if (uncreated && job->has_run)
+		sim_broken(s, INV_UNCREATED, "%.*s has run, and ends because a pod cannot be created: %.*s",
+		           STR_F(job->name), STR_F(r->reason));
+}
+
 static void check_final(struct sim *s, const struct sim_job *job, const struct record *before,
                         const struct record *after)
 {
@@ -370,6 +380,7 @@ static void check_final(struct sim *s, const struct sim_job *job, const struct r
 		if (str_eqc(after->why, "Refused") && !job->was_refused)
 			sim_broken(s, INV_REFUSED, "%.*s ends because it was refused for a while: %.*s",
 			           STR_F(job->name), STR_F(after->reason));
+		check_uncreated(s, job, after);
 		check_script(s, job, after);
 		load_check_end(s, job, before);
 		return;
@@ -400,8 +411,8 @@ static bool must_go(const struct sim *s, const struct link *by, const struct sim
 		return false;
 	if (!r->outcome)
 		return !rr || !ranges_has(&rr->completed, p->now.index);
-	/* A finalizer does not hold the end for ever. */
-	if (p->now.meta.deleted && s->now >= p->now.meta.deleted + MINUTES(1))
+	/* A finalizer does not hold the end for ever, nor does a pod that could not be read, and so not be deleted. */
+	if (p->now.meta.deleted ? s->now >= p->now.meta.deleted + MINUTES(1) : s->now >= r->end + MINUTES(5))
 		return false;
 	if (clean == CLEAN_NONE && r->outcome != PHASE_SUCCEEDED && r->outcome != PHASE_FAILED)
 		clean = CLEAN_RUNNING;
@@ -444,6 +455,7 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 		sim_broken(s, INV_BODY, "the record of %.*s cannot be read any more", STR_F(job->name));
 		return;
 	}
+	job->has_run |= was->phase == PHASE_RUNNING;
 	check_final(s, job, was, is);
 	truth_check(s, job, before, after);
 	check_early(s, r->link, job, spec, was, is);

@@ -46,7 +46,7 @@ static void something_fails(struct sim *s)
 {
 	struct stream *st = s->link ? &s->link->streams[rng_below(&s->rng, link_streams(s))] : NULL;
 
-	switch (rng_below(&s->rng, 18)) {
+	switch (rng_below(&s->rng, 20)) {
 	case 0:
 		if (s->link && rng_one_in(&s->rng, 2))
 			link_kill(s);
@@ -96,6 +96,10 @@ static void something_fails(struct sim *s)
 		break;
 	case 13:
 		deny(s);
+		break;
+	case 14:
+	case 15:
+		s->registry_until = s->now + sim_between(s, 20000, 180000);
 		break;
 	default:
 		nodes_fault(s);

@@ -129,10 +129,21 @@ static void begin(struct sim *s, struct sim_pod *p)
 	server_pod_changed(s, p);
 }
 
+/* Nobody reaches the registry. */
+static bool registry_is_away(const struct sim *s, const struct sim_pod *p)
+{
+	return !scripted(p) && !s->quiet && s->now < s->registry_until;
+}
+
 static void pull(struct sim *s, struct sim_pod *p)
 {
 	p->stage = STAGE_STARTING;
-	if (!scripted(p) && sim_chance(s, 40)) {
+	if (registry_is_away(s, p)) {
+		s->tally->hits[HIT_REGISTRY]++;
+		main_container(p)->reason = STR("ImagePullBackOff");
+		kubelet_failure(s, p);
+		later(s, p, 5000, 30000);
+	} else if (!scripted(p) && sim_chance(s, 40)) {
 		s->tally->hits[HIT_IMAGE]++;
 		main_container(p)->reason = rng_one_in(&s->rng, 8) ? STR("InvalidImageName") : STR("ImagePullBackOff");
 		p->stuck = rng_one_in(&s->rng, 2) || str_eqc(main_container(p)->reason, "InvalidImageName");
@@ -151,13 +162,16 @@ static void start_pod(struct sim *s, struct sim_pod *p)
 	/* Not again where only its main container starts again. */
 	bool prepares = p->main && p->containers[0].state == CONTAINER_WAITING;
 
-	if (p->stuck && !s->quiet) {
+	if ((p->stuck && !s->quiet) || registry_is_away(s, p)) {
 		later(s, p, 20000, 60000);
 		return;
 	}
-	/* Only another manifest mends a wrong name. */
-	if (str_eqc(c->reason, "InvalidImageName"))
+	/* Only another manifest mends a wrong name, and nobody writes one for a job that ends by it. */
+	if (str_eqc(c->reason, "InvalidImageName") && !(p->job && p->job->has_run)) {
+		if (!s->quiet)
+			later(s, p, 20000, 60000);
 		return;
+	}
 	if (prepares && !scripted(p) && sim_chance(s, 12)) {
 		s->tally->hits[HIT_INIT]++;
 		kubelet_failure(s, p);

@@ -33,6 +33,7 @@ static const struct {
 	[MUTANT_EAGER] = { "eager", INV_GANG },              /* pods do not wait for their PodGroup */
 	[MUTANT_FUSSY] = { "fussy", INV_GANG },              /* a PodGroup is never as it should be */
 	[MUTANT_HOPELESS] = { "hopeless", INV_REFUSED },     /* the first refusal ends the job */
+	[MUTANT_AMNESIC] = { "amnesic", INV_UNCREATED },     /* that the job has run is not read back */
 	[MUTANT_IMPATIENT] = { "impatient", INV_EARLY },     /* the end is told while pods still go */
 	[MUTANT_STICKY] = { "sticky", INV_LEFT },            /* who leaves keeps its generation */
 	[MUTANT_STUTTER] = { "stutter", INV_WORK },          /* a request is sent without end */
@@ -301,6 +302,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_NONE:
 	case MUTANT_LIMITLESS:
 	case MUTANT_FORGETFUL:
+	case MUTANT_AMNESIC:
 	case MUTANT_BLIND:
 	case MUTANT_DEAF:
 	case MUTANT_LIAR:
@@ -339,6 +341,22 @@ static void forget_completed(yyjson_mut_val *root)
 	}
 }
 
+/* Only while it does not run: otherwise that would be written again and again. */
+static void forget_running(yyjson_mut_val *root)
+{
+	yyjson_mut_val *rec = yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator"), *span;
+	yyjson_mut_val *phase = yyjson_mut_obj_get(rec, "phase"), *history = yyjson_mut_obj_get(rec, "history");
+	yyjson_mut_arr_iter it;
+
+	if (yyjson_mut_equals_str(phase, "Running") || yyjson_mut_obj_get(rec, "outcome"))
+		return;
+	yyjson_mut_obj_remove_key(rec, "runningTime");
+	yyjson_mut_arr_iter_init(history, &it);
+	while (history && (span = yyjson_mut_arr_iter_next(&it)))
+		if (yyjson_mut_equals_str(yyjson_mut_obj_get(span, "phase"), "Running"))
+			yyjson_mut_arr_iter_remove(&it);
+}
+
 static void mend_counts(yyjson_mut_val *val)
 {
 	size_t i, max;
@@ -371,6 +389,8 @@ static struct object spoilt_job(struct sim *s, const struct version *v)
 		raise_limit(doc, root);
 	else if (s->opt.mutant == MUTANT_FORGETFUL)
 		forget_completed(root);
+	else if (s->opt.mutant == MUTANT_AMNESIC)
+		forget_running(root);
 	else
 		mend_counts(yyjson_mut_obj_get(root, "spec"));
 	o->root = yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s)));
@@ -411,10 +431,10 @@ static struct object fussy(struct sim *s, const struct version *v)
 
 struct object mutant_object(struct sim *s, const struct version *v)
 {
-	bool job = v->object.resource == RES_JOB;
+	enum mutant m = (enum mutant)s->opt.mutant;
+	bool job = m == MUTANT_LIMITLESS || m == MUTANT_FORGETFUL || m == MUTANT_AMNESIC || m == MUTANT_BLIND;
 
-	if (job &&
-	    (s->opt.mutant == MUTANT_LIMITLESS || s->opt.mutant == MUTANT_FORGETFUL || s->opt.mutant == MUTANT_BLIND))
+	if (v->object.resource == RES_JOB && job)
 		return spoilt_job(s, v);
 	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR && has_script(s, v->object.pod))
 		return liar(s, v);

@@ -91,7 +91,7 @@ struct sim {
 	size_t n_jobs;             /* that exist */
 	struct map pods, services; /* by name */
 	struct sim_node nodes[SIM_NODES];
-	msec quota_until, webhook_until;
+	msec quota_until, webhook_until, registry_until;
 	msec denied, deny_again; /* a policy denies all pods and services until then; the next one does not before */
 	int deny_code;
 	enum gang_kind gang;

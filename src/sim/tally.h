@@ -48,6 +48,7 @@
 	X(POD_DELETED, "pod deleted by a user")                                                                        \
 	X(UNLABELLED, "labels removed")                                                                                \
 	X(IMAGE, "image cannot be pulled")                                                                             \
+	X(REGISTRY, "registry not reached for a while")                                                                \
 	X(INIT, "init container fails")                                                                                \
 	X(EXIT_PERMANENT, "exit 1-127")                                                                                \
 	X(EXIT_RETRY, "exit 128-255")                                                                                  \
