@@ -299,11 +299,10 @@ Invalid"
 }
 
 @test "kinds --check: our own kinds and their examples" {
-  cd "$root"
-  for lua in kinds/*.lua; do
+  for lua in "$root"/kinds/*.lua; do
     name=${lua##*/}
     name=${name%.lua}
-    split dljob kinds --check "$lua" "examples/$name"/*.yaml
+    split dljob kinds --check "$lua" "$root/examples/$name"/*.yaml
     is "$status" 0
     has "$out" "no mistake found"
   done
