@@ -323,6 +323,6 @@ enum exit_code cmd_completion(struct cli *cli, int argc, char **argv)
 	else if (n == 1 && !strcmp(argv[0], "zsh"))
 		fputs(zsh_script, stdout);
 	else
-		return cli_usage(cli, "which shell? There is bash and zsh");
+		return cli_usage(cli, "which shell? bash or zsh");
 	return CLI_WELL;
 }

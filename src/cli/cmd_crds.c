@@ -25,7 +25,7 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 		.letter = 'o',
 		.name = "output",
 		.value = "yaml|json",
-		.help = "documents of YAML, or one List",
+		.help = "YAML documents (default), or one List",
 		.text = &output,
 	} };
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;

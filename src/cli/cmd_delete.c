@@ -87,7 +87,7 @@ static enum exit_code delete_all(struct deleting *d, int n, char **names)
 		}
 	}
 	if (!jobs.jobs.n)
-		plain_printf(stdout, "there are no jobs in namespace %.*s\n", STR_F(s->remote.ns));
+		plain_printf(stdout, "no jobs in namespace %.*s\n", STR_F(s->remote.ns));
 	job_list_release(&jobs);
 	return status;
 }
@@ -115,8 +115,8 @@ enum exit_code cmd_delete(struct cli *cli, int argc, char **argv)
 {
 	struct deleting d = { .session = { .cli = cli } };
 	struct opt opts[3 + REMOTE_OPTS] = {
-		{ 'f', "filename", "FILE", "the jobs of this file too; may be given several times", .list = &d.files },
-		{ 0, "all", NULL, "all jobs of the namespace; names are then those of kinds", .flag = &d.all },
+		{ 'f', "filename", "FILE", "also the jobs in this file; repeatable", .list = &d.files },
+		{ 0, "all", NULL, "all jobs of the namespace, or those of the named kinds", .flag = &d.all },
 		{ 0, "no-wait", NULL, "do not wait until they are gone", .flag = &d.no_wait },
 	};
 	enum exit_code status;
@@ -127,9 +127,9 @@ enum exit_code cmd_delete(struct cli *cli, int argc, char **argv)
 	if (n < 0)
 		status = cli->status;
 	else if (n == 0 && !d.files.n && !d.all)
-		status = cli_usage(cli, "which job? --all deletes all of a namespace");
+		status = cli_usage(cli, "which job? --all deletes all jobs of the namespace");
 	else if (d.all && d.files.n)
-		status = cli_usage(cli, "--all and -f contradict each other");
+		status = cli_usage(cli, "--all and -f exclude each other");
 	else
 		status = delete_jobs(&d, n, argv);
 	session_end(&d.session);

@@ -62,7 +62,7 @@ enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 	bool watch = false;
 	struct opt opts[2 + REMOTE_OPTS] = {
 		{ 'o', "output", "tree|json|yaml", "default: tree", .text = &output },
-		{ 'w', "watch", NULL, "go on, and show it whenever it changes", .flag = &watch },
+		{ 'w', "watch", NULL, "keep running and redraw it on every change", .flag = &watch },
 	};
 	enum exit_code status;
 	int n;
@@ -76,7 +76,7 @@ enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 	if (strcmp(output, "tree") != 0 && strcmp(output, "json") != 0 && strcmp(output, "yaml") != 0)
 		return cli_usage(cli, "-o is tree, json or yaml, not '%s'", output);
 	if (watch && strcmp(output, "tree") != 0)
-		return cli_usage(cli, "-w shows a tree; it has no -o %s", output);
+		return cli_usage(cli, "-w shows a tree; it does not work with -o %s", output);
 	status = session_begin(&s, strcmp(output, "tree") != 0) ? get(&s, argv[0], output, watch) : cli->status;
 	session_end(&s);
 	return status;

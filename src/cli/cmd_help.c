@@ -4,7 +4,7 @@
 enum exit_code cmd_help(struct cli *cli, int argc, char **argv)
 {
 	bool man = false;
-	const struct opt opts[] = { { 0, "man", NULL, "the whole manual page, as man reads it", .flag = &man } };
+	const struct opt opts[] = { { 0, "man", NULL, "print the whole manual page, for man", .flag = &man } };
 	const struct command *c;
 	char help[] = "--help";
 	char *args[] = { help, NULL };

@@ -18,7 +18,7 @@ static enum exit_code put_file(struct cli *cli, const char *path, struct str tex
 
 	if (!f)
 		return cli_fail(cli, CLI_FAILED, "%s: %s", path,
-		                why == EEXIST ? "already exists, and is left as it is" : strerror(why));
+		                why == EEXIST ? "already exists and is left unchanged" : strerror(why));
 	if (fclose(f) != 0) {
 		why = errno;
 		well = false;
@@ -57,9 +57,9 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
 		                   .command = default_command };
 	struct edits edits = { 0 };
 	struct opt opts[OWN_OPTS + WRITE_OPTS] = {
-		{ 'e', "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
+		{ 'e', "env", "NAME=VALUE", "set a variable in all containers; NAME alone passes on yours",
 		  .list = &edits.env },
-		{ 0, "set", "PATH=VALUE", "change the manifest: spec.policy.restart.limit=3", .list = &edits.set },
+		{ 0, "set", "PATH=VALUE", "change a field: spec.policy.restart.limit=3", .list = &edits.set },
 	};
 	enum exit_code status;
 	int n, before = 0;
@@ -75,7 +75,7 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
 	if (n < 0)
 		status = cli->status;
 	else if (n > 1)
-		status = cli_usage(cli, "one FILE at most, and the command behind --; not '%s'", argv[1]);
+		status = cli_usage(cli, "at most one FILE, and the command after --; not '%s'", argv[1]);
 	else
 		status = init(cli, &o, &edits, n ? argv[0] : NULL);
 	edits_release(&edits);

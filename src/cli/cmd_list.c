@@ -248,7 +248,7 @@ static enum exit_code list(struct listing *l, const bool *kinds)
 	else
 		plain_printf(stderr, "no jobs%s%.*s%s\n", l->all ? "" : " in namespace ",
 		             l->all ? 0 : (int)l->session.remote.ns.n, l->session.remote.ns.p,
-		             l->all ? "" : "; -A looks in all of them");
+		             l->all ? "" : "; -A lists all namespaces");
 	if (l->watch)
 		status = watch(l, &jobs);
 	job_list_release(&jobs);
@@ -290,7 +290,7 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 		{ 'l', "selector", "LABELS", "only jobs with these labels: a=b,c!=d", .text = &l.selector },
 		{ 0, "state", "STATE", "only jobs in this state: Running, Failed …", .text = &l.state },
 		{ 'o', "output", "table|json|yaml|name", "default: table", .text = &l.output },
-		{ 'w', "watch", NULL, "go on, and print what changes", .flag = &l.watch },
+		{ 'w', "watch", NULL, "keep running and print every change", .flag = &l.watch },
 	};
 	enum exit_code status;
 	int n;
@@ -302,10 +302,10 @@ enum exit_code cmd_list(struct cli *cli, int argc, char **argv)
 	if (!is_output(l.output))
 		return cli_usage(cli, "-o is table, json, yaml or name, not '%s'", l.output);
 	if (l.watch && strcmp(l.output, "table") != 0)
-		return cli_usage(cli, "-w shows a table; it has no -o %s", l.output);
+		return cli_usage(cli, "-w shows a table; it does not work with -o %s", l.output);
 	if (l.state && !is_state(l.state))
 		return cli_usage(cli,
-		                 "'%s' is no state; they are Waiting, Pending, Creating, Running, Restarting, "
+		                 "'%s' is not a state; these are: Waiting, Pending, Creating, Running, Restarting, "
 		                 "Suspended, Terminating, Succeeded, Failed, TimedOut, Preempted, NodeFailed, Invalid "
 		                 "and Deleting",
 		                 l.state);

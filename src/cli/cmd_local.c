@@ -24,14 +24,16 @@ enum exit_code cmd_local(struct cli *cli, int argc, char **argv)
 {
 	struct local_options o = { 0 };
 	const struct opt opts[] = {
-		{ 0, "volume", "NAME=DIR", "up: DIR stands for the volume or claim NAME", .list = &o.volumes },
-		{ 0, "rootfs", "IMAGE=DIR", "up: containers of IMAGE run in the tree DIR", .list = &o.rootfs },
-		{ 0, "port", "PORT", "up: of the API on 127.0.0.1; usually the one of last time", .number = &o.port },
+		{ 0, "volume", "NAME=DIR", "up: mount DIR for the volume or PVC NAME", .list = &o.volumes },
+		{ 0, "rootfs", "IMAGE=DIR", "up: run containers of IMAGE in the directory tree DIR",
+		  .list = &o.rootfs },
+		{ 0, "port", "PORT", "up: of the API on 127.0.0.1; default: the last one", .number = &o.port },
 		{ 0, "host-network", NULL, "up: pods share the machine's network", .flag = &o.host_network },
-		{ 0, "without-gpus", NULL, "up: pods that ask for GPUs run without any", .flag = &o.without_gpus },
-		{ 0, "foreground", NULL, "up: stay, and log to standard error", .flag = &o.foreground },
-		{ 0, "now", NULL, "down, reset: pods have no time to end", .flag = &o.now },
-		{ 0, "timeout", "TIME", "down, reset: wait no longer (90s)", .text = &o.timeout },
+		{ 0, "without-gpus", NULL, "up: run pods that request GPUs without any", .flag = &o.without_gpus },
+		{ 0, "foreground", NULL, "up: stay in the foreground and log to standard error",
+		  .flag = &o.foreground },
+		{ 0, "now", NULL, "down, reset: kill pods without a grace period", .flag = &o.now },
+		{ 0, "timeout", "TIME", "down, reset: wait at most this long (90s)", .text = &o.timeout },
 		{ 0, "yes", NULL, "reset: really", .flag = &o.yes },
 	};
 	struct local l = { .cli = cli, .options = &o };
@@ -44,7 +46,7 @@ enum exit_code cmd_local(struct cli *cli, int argc, char **argv)
 	else if (n != 1)
 		status = cli_usage(cli, "up, down, status, kubeconfig or reset?");
 	else if (!l.folder)
-		status = cli_fail(cli, CLI_FAILED, "where? HOME is not set; DLJOB_HOME names a folder");
+		status = cli_fail(cli, CLI_FAILED, "HOME is not set: set DLJOB_HOME to a folder");
 	else if (!given_read(&l.given, cli, &o.volumes, &o.rootfs))
 		status = cli->status;
 	else

@@ -32,9 +32,9 @@ static bool check_show(struct logging *l)
 	else if (l->since && (!duration_parse(str_c(l->since), &since) || since < 1000))
 		cli->status = cli_usage(cli, "--since wants a time such as 30s, 5m or 2h, not '%s'", l->since);
 	else if (l->o.previous && l->o.follow)
-		cli->status = cli_usage(cli, "--previous and --follow contradict each other");
+		cli->status = cli_usage(cli, "--previous and --follow exclude each other");
 	else if (l->from && (l->o.previous || l->o.follow))
-		cli->status = cli_usage(cli, "--from shows all that was kept, and --%s is for what is there",
+		cli->status = cli_usage(cli, "--from reads an archive; --%s is for a live cluster",
 		                        l->o.follow ? "follow" : "previous");
 	else if (l->all || l->all_namespaces || l->max_bytes || l->max_age)
 		cli->status = cli_usage(cli, "--all, --all-namespaces, --max-bytes and --max-age are for --archive");
@@ -63,12 +63,13 @@ static bool check_keep(struct logging *l, int n)
 
 	if (l->from || l->o.previous || l->since || l->o.tail >= 0 || l->timestamps || l->color ||
 	    strcmp(l->output, "text") != 0)
-		cli->status = cli_usage(cli, "--archive keeps whole logs, with their times, and shows nothing");
+		cli->status = cli_usage(cli, "--archive writes whole logs with timestamps; options that select or "
+		                             "format lines do not apply");
 	else if (all && n)
 		cli->status = cli_usage(cli, "a job or --all, not both");
 	else if (!all && n != 1)
-		cli->status =
-			cli_usage(cli, n ? "one job at a time, or --all" : "which job? --all: all of the namespace");
+		cli->status = cli_usage(cli, n ? "one job at a time, or --all"
+		                               : "which job? --all: all jobs of the namespace");
 	else if (l->max_age && !duration_parse(str_c(l->max_age), &l->keep.limits.age))
 		cli->status = cli_usage(cli, "--max-age wants a time such as 24h or 720h, not '%s'", l->max_age);
 	else if (read_bytes(cli, l->max_bytes ? l->max_bytes : "10Gi", &l->keep.limits.bytes)) {
@@ -108,22 +109,24 @@ enum exit_code cmd_logs(struct cli *cli, int argc, char **argv)
 {
 	struct logging l = { .session = { .cli = cli }, .o = { .index = -1, .tail = -1 }, .output = "text" };
 	struct opt opts[OPTS + REMOTE_OPTS] = {
-		{ 'f', "follow", NULL, "go on until the job has ended, restarts included", .flag = &l.o.follow },
+		{ 'f', "follow", NULL, "follow until the job has ended, across restarts", .flag = &l.o.follow },
 		{ 0, "role", "ROLE", "only the replicas of this role", .text = &l.o.role },
 		{ 0, "index", "N", "only the replicas with this index", .number = &l.o.index },
-		{ 'c', "container", "NAME", "not those that count but this one; '*': all", .text = &l.o.container },
+		{ 'c', "container", "NAME", "this container, not those that count; '*': all", .text = &l.o.container },
 		{ 0, "tail", "N", "only the last N lines of each replica", .number = &l.o.tail },
-		{ 0, "since", "TIME", "only what is not older: 30s, 5m, 2h", .text = &l.since },
-		{ 0, "timestamps", NULL, "the time in front of each line", .flag = &l.timestamps },
-		{ 'p', "previous", NULL, "of the containers' runs before", .flag = &l.o.previous },
-		{ 'o', "output", "text|json", "json: an object for each line", .text = &l.output },
-		{ 0, "color", "auto|always|never", "of the replicas' names", .text = &l.color },
-		{ 0, "archive", "DIR", "keep the logs in files below DIR; nothing is shown", .text = &l.archive },
-		{ 0, "all", NULL, "with --archive: of all jobs of the namespace", .flag = &l.all },
-		{ 'A', "all-namespaces", NULL, "with --archive: of all jobs", .flag = &l.all_namespaces },
-		{ 0, "max-bytes", "SIZE", "of the archive: the oldest jobs go (10Gi; 0: none)", .text = &l.max_bytes },
-		{ 0, "max-age", "TIME", "of the archive: jobs go that wrote nothing for so long", .text = &l.max_age },
-		{ 0, "from", "DIR", "show what --archive DIR has kept; no cluster is asked", .text = &l.from },
+		{ 0, "since", "TIME", "only lines newer than this: 30s, 5m, 2h", .text = &l.since },
+		{ 0, "timestamps", NULL, "print each line's timestamp", .flag = &l.timestamps },
+		{ 'p', "previous", NULL, "the logs of the previous containers", .flag = &l.o.previous },
+		{ 'o', "output", "text|json", "json: an object per line", .text = &l.output },
+		{ 0, "color", "auto|always|never", "colour the replicas' names", .text = &l.color },
+		{ 0, "archive", "DIR", "write the logs to files in DIR, show nothing", .text = &l.archive },
+		{ 0, "all", NULL, "with --archive: all jobs of the namespace", .flag = &l.all },
+		{ 'A', "all-namespaces", NULL, "with --archive: all jobs", .flag = &l.all_namespaces },
+		{ 0, "max-bytes", "SIZE", "the archive's limit: deletes the oldest jobs (10Gi; 0: none)",
+		  .text = &l.max_bytes },
+		{ 0, "max-age", "TIME", "delete jobs from the archive that wrote nothing for this long",
+		  .text = &l.max_age },
+		{ 0, "from", "DIR", "show logs that --archive wrote to DIR, without a cluster", .text = &l.from },
 	};
 	enum exit_code status;
 	int n;

@@ -129,13 +129,13 @@ enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
 	struct render r = { .cli = cli, .selection = { .index = -1 } };
 	const char *output = "yaml", *role = NULL, *config = NULL;
 	struct opt opts[7 + SIZE_OPTS] = {
-		{ 'o', "output", "yaml|json", "documents of YAML, or one List", .text = &output },
-		{ 'n', "namespace", "NS", "of jobs that name none; otherwise: default", .text = &r.ns },
-		{ 0, "uid", "UID", "the job's UID, as an API server would give it", .text = &r.uid },
+		{ 'o', "output", "yaml|json", "YAML documents (default), or one List", .text = &output },
+		{ 'n', "namespace", "NS", "of jobs that name none (default)", .text = &r.ns },
+		{ 0, "uid", "UID", "the job's UID", .text = &r.uid },
 		{ 0, "role", "ROLE", "only the replicas of this role", .text = &role },
 		{ 0, "index", "N", "only the replicas with this index", .number = &r.selection.index },
-		{ 0, "controller-config-file", "FILE", "accelerators as dl-operator puts them in", .text = &config },
-		{ 0, "env", NULL, "a table of the containers' variables instead", .flag = &r.env },
+		{ 0, "controller-config-file", "FILE", "add accelerators as dl-operator does", .text = &config },
+		{ 0, "env", NULL, "print only the containers' variables, as a table", .flag = &r.env },
 	};
 	CLEANUP(accelerators_freep) struct accelerators *accelerators = NULL;
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;

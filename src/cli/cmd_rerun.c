@@ -166,7 +166,7 @@ static enum exit_code exists(struct session *s, const struct job_found *old, str
 
 	if (name.n)
 		return cli_fail(s->cli, CLI_FAILED, "%.*s exists already", STR_F(name));
-	return cli_fail(s->cli, CLI_FAILED, "%.*s-%lld to %.*s-%lld exist already; --name gives it another one",
+	return cli_fail(s->cli, CLI_FAILED, "%.*s-%lld to %.*s-%lld already exist: choose a name with --name",
 	                STR_F(base), (long long)number + 1, STR_F(base), (long long)number + TRIES);
 }
 
@@ -214,9 +214,9 @@ static enum exit_code rerun_job(struct rerunning *u, const char *name, const cha
 		return s->cli->status;
 	v = job_view(old.job.root);
 	if (!phase_final(v.phase) && !force)
-		status = cli_fail(s->cli, CLI_FAILED, "%.*s has not ended (%.*s); with --force %s", STR_F(v.name),
+		status = cli_fail(s->cli, CLI_FAILED, "%.*s has not ended (%.*s): with --force %s", STR_F(v.name),
 		                  STR_F(v.state),
-		                  u->replace ? "it is ended and replaced" : "it runs a second time beside the first");
+		                  u->replace ? "it is stopped and replaced" : "a second one runs beside it");
 	else
 		status = create_again(u, &old, new_name);
 	job_found_release(&old);
@@ -229,12 +229,13 @@ enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv)
 	const char *name = NULL;
 	bool force = false;
 	struct opt opts[7 + REMOTE_OPTS + SIZE_OPTS] = {
-		{ 0, "name", "NAME", "of the new job; otherwise: NAME-2, NAME-3 …", .text = &name },
-		{ 0, "replace", NULL, "delete the old one and use its name", .flag = &u.replace },
-		{ 0, "force", NULL, "though it has not ended", .flag = &force },
+		{ 0, "name", "NAME", "of the new job (NAME-2, NAME-3 …)", .text = &name },
+		{ 0, "replace", NULL, "delete the old job and reuse its name", .flag = &u.replace },
+		{ 0, "force", NULL, "even if the job has not ended", .flag = &force },
 		{ 0, "set", "PATH=VALUE", "change a field: spec.replicaSpecs[0].replicas=3", .list = &u.edits.set },
-		{ 'e', "env", "NAME=VALUE", "a variable of all containers; NAME: as it is here", .list = &u.edits.env },
-		{ 0, "wait", NULL, "until it has ended; the exit status is its own", .flag = &u.wait },
+		{ 'e', "env", "NAME=VALUE", "set a variable in all containers; NAME alone passes on yours",
+		  .list = &u.edits.env },
+		{ 0, "wait", NULL, "wait until it has ended; the exit status is the job's", .flag = &u.wait },
 		{ 0, "logs", NULL, "show the logs until it has ended; implies --wait", .flag = &u.logs },
 	};
 	enum exit_code status;
@@ -248,7 +249,7 @@ enum exit_code cmd_rerun(struct cli *cli, int argc, char **argv)
 	else if (n != 1)
 		status = cli_usage(cli, n ? "one job at a time" : "which job?");
 	else if (name && u.replace)
-		status = cli_usage(cli, "--name and --replace contradict each other");
+		status = cli_usage(cli, "--name and --replace exclude each other");
 	else
 		status = rerun_job(&u, argv[0], name, force);
 	edits_release(&u.edits);

@@ -43,17 +43,17 @@ static enum exit_code run_files(struct cli *cli, const struct run_options *o, co
 
 	if (o->command.replicas && !str_int(str_c(o->command.replicas), &number))
 		return cli_usage(cli,
-		                 "-n is how many replicas run, not a namespace, so that it cannot be '%s': a job of "
+		                 "-n is the number of replicas, not a namespace: '%s' is no number. A job of "
 		                 "'dljob run' is alone on this machine, in the namespace that its file names",
 		                 o->command.replicas);
 	if (n && (given || output))
 		return cli_usage(cli,
-		                 "%s is for a command, which stands behind --: '-n 3 -- python train.py'; %s is taken "
-		                 "for a file, which --set changes",
+		                 "%s is for a command after --: '-n 3 -- python train.py'; %s is read as "
+		                 "a file, which --set changes",
 		                 given ? given : "-o", files[0]);
 	if (n == 0)
-		return cli_usage(cli, given || output ? "which command? It stands behind --: -n 3 -- python train.py"
-		                                      : "which FILE, or which command behind --?");
+		return cli_usage(cli, given || output ? "which command? Write it after --: -n 3 -- python train.py"
+		                                      : "which FILE, or which command after --?");
 	return run_job(cli, o, n, files);
 }
 
@@ -78,7 +78,7 @@ static enum exit_code run_what(struct cli *cli, struct run_options *o, const cha
 	if (!o->command.n_command)
 		return run_files(cli, o, output, n, files);
 	if (o->command.n_command == 1 && is_manifest(o->command.command[0]))
-		return cli_usage(cli, "'%s' is a file: leave the -- out", o->command.command[0]);
+		return cli_usage(cli, "'%s' is a file: omit the --", o->command.command[0]);
 	if (n)
 		return cli_usage(cli, "'%s' before '--': give a file or a command, not both", files[0]);
 	return output ? print_job(cli, o, output) : run_job(cli, o, 0, NULL);
@@ -89,21 +89,19 @@ enum exit_code cmd_run(struct cli *cli, int argc, char **argv)
 	struct run_options o = { 0 };
 	const char *output = NULL;
 	struct opt opts[ALL_OPTS] = {
-		{ 'e', "env", "NAME=VALUE", "a variable for all containers; NAME alone passes its value on",
+		{ 'e', "env", "NAME=VALUE", "set a variable in all containers; NAME alone passes on yours",
 		  .list = &o.edits.env },
-		{ 0, "set", "PATH=VALUE", "change the manifest: spec.policy.restart.limit=3", .list = &o.edits.set },
-		{ 'o', "output", "yaml|json", "run nothing: print the command's job, for a cluster", .text = &output },
-		{ 0, "volume", "NAME=DIR", "DIR stands for the volume or claim NAME", .list = &o.volumes },
-		{ 0, "rootfs", "IMAGE=DIR", "containers of IMAGE run in the tree DIR", .list = &o.rootfs },
+		{ 0, "set", "PATH=VALUE", "change a field: spec.policy.restart.limit=3", .list = &o.edits.set },
+		{ 'o', "output", "yaml|json", "run nothing, print the command's job for a cluster", .text = &output },
+		{ 0, "volume", "NAME=DIR", "mount DIR for the volume or PVC NAME", .list = &o.volumes },
+		{ 0, "rootfs", "IMAGE=DIR", "run containers of IMAGE in the directory tree DIR", .list = &o.rootfs },
 		{ 0, "timeout", "TIME", "stop the job after TIME (90s, 2h): exit status 124", .text = &o.timeout },
-		{ 0, "kill", "ROLE/INDEX@SECONDS", "kill a replica so long after its start, to see the job survive",
-		  .list = &o.kills },
-		{ 0, "keep", NULL, "keep the pods' folders and logs, and say where", .flag = &o.keep },
-		{ 0, "host-network", NULL, "no networks of their own: all replicas share the machine's",
-		  .flag = &o.host_network },
-		{ 0, "without-gpus", NULL, "replicas that ask for GPUs run without any", .flag = &o.without_gpus },
+		{ 0, "kill", "ROLE/INDEX@SECONDS", "kill a replica this long after its start", .list = &o.kills },
+		{ 0, "keep", NULL, "keep the pods' folders and logs, and print where", .flag = &o.keep },
+		{ 0, "host-network", NULL, "all replicas share the machine's network", .flag = &o.host_network },
+		{ 0, "without-gpus", NULL, "run replicas that request GPUs without any", .flag = &o.without_gpus },
 		{ 0, "color", "WHEN", "auto, always or never", .text = &o.color },
-		{ 'q', "quiet", NULL, "only the replicas' output, and what went wrong", .flag = &o.quiet },
+		{ 'q', "quiet", NULL, "print only the replicas' output and errors", .flag = &o.quiet },
 	};
 	enum exit_code status;
 	int n, before = dashes(argc, argv);

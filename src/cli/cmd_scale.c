@@ -22,7 +22,7 @@ static bool read_change(struct cli *cli, const char *text, struct resize *ret)
 	*ret = (struct resize){ 0 };
 	if (!equals || equals == text || !str_int(str_c(equals + 1), &ret->count) || ret->count < 0 ||
 	    ret->count > JOB_MAX_REPLICAS) {
-		cli->status = cli_usage(cli, "'%s' is not ROLE=N, as worker=4 is", text);
+		cli->status = cli_usage(cli, "'%s' is not ROLE=N, such as worker=4", text);
 		return false;
 	}
 	ret->role = (struct str){ text, (size_t)(equals - text) };
@@ -85,8 +85,7 @@ static void make_patch(const struct job_found *f, const struct resize *changes, 
 	json_int(json_get(meta, "generation"), &generation);
 	buf_put(out, STR("[{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":"));
 	buf_json_str(out, json_str(json_get(meta, "uid")));
-	buf_printf(out, "},{\"op\":\"test\",\"path\":\"/metadata/generation\",\"value\":%lld}",
-	           (long long)generation);
+	buf_printf(out, "},{\"op\":\"test\",\"path\":\"/metadata/generation\",\"value\":%lld}", (long long)generation);
 	for (size_t i = 0; i < n; i++) {
 		struct buf pointer = BUF_INIT(PATCH_MAX);
 
@@ -120,8 +119,8 @@ static bool check_resized(struct session *s, const struct job_found *f, const st
 	} else if (kind_job(kj)->problems.errors) {
 		struct str line = problems_line(&kind_job(kj)->problems, &s->cli->arena);
 
-		s->cli->status =
-			cli_fail(s->cli, CLI_INVALID, "%.*s cannot be scaled so: %.*s", STR_F(f->name), STR_F(line));
+		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s cannot be scaled like this: %.*s", STR_F(f->name),
+		                          STR_F(line));
 	} else {
 		well = true;
 	}
@@ -144,17 +143,17 @@ static enum exit_code send_resize(struct session *s, const struct job_found *f, 
 	if (!remote_do(&s->remote, &call, 1))
 		status = s->cli->status;
 	else if (call.code == 409 || call.code == 422)
-		status =
-			cli_fail(s->cli, CLI_FAILED, "%.*s was changed by somebody else meanwhile, or is refused: %.*s",
-		                 STR_F(f->name), STR_F(call.message));
+		status = cli_fail(s->cli, CLI_FAILED,
+		                  "%.*s was changed by somebody else in the meantime, or refused: %.*s", STR_F(f->name),
+		                  STR_F(call.message));
 	else if (!remote_well(&call))
 		status = remote_refused(&s->remote, "scale the job", call.code, call.message);
 	for (size_t i = 0; i < n && status == CLI_WELL; i++)
 		plain_printf(stdout, "%.*s: %.*s from %d to %lld replicas; %s\n", STR_F(f->name),
 		             STR_F(changes[i].found->name), changes[i].found->count, (long long)changes[i].count,
 		             changes[i].found->count == changes[i].count ? "nothing changes"
-		             : changes[i].found->elastic                 ? "the others go on"
-		                                                         : "the whole job starts again, not counted");
+		             : changes[i].found->elastic                 ? "the others keep running"
+		                                                         : "the whole job restarts, not counted");
 	remote_call_release(&call);
 	buf_release(&patch);
 	return status;
@@ -202,7 +201,7 @@ enum exit_code cmd_scale(struct cli *cli, int argc, char **argv)
 	if (n < 0)
 		return cli->status;
 	if (n < 2 || n > ROLES_MAX)
-		return cli_usage(cli, n == 0 ? "which job?" : "which role, and how many? As in worker=4");
+		return cli_usage(cli, n == 0 ? "which job?" : "which role, and how many replicas? worker=4");
 	for (int i = 1; i < n; i++)
 		if (!read_change(cli, argv[i], &changes[i - 1]))
 			return cli->status;

@@ -144,12 +144,12 @@ static enum exit_code send_all(struct submitting *u)
 				break;
 			case CREATE_EXISTS:
 				if (!jobs) {
-					plain_printf(stdout, "%.*s/%.*s exists already, and is left as it is\n",
+					plain_printf(stdout, "%.*s/%.*s already exists and is left unchanged\n",
 					             STR_F(c->what), STR_F(c->name));
 					break;
 				}
 				status = cli_fail(s->cli, CLI_FAILED,
-				                  "%.*s/%.*s exists already; 'dljob rerun %.*s' runs it again, "
+				                  "%.*s/%.*s already exists: 'dljob rerun %.*s' runs it again, "
 				                  "--name or --suffix give this one another name",
 				                  STR_F(c->what), STR_F(c->name), STR_F(c->name));
 				break;
@@ -176,7 +176,7 @@ static enum exit_code see_end(struct submitting *u, enum exit_code status)
 		/* Whoever ends what shows a job may believe that he has ended the job. */
 		if (one == CLI_INTERRUPTED)
 			cli_fail(u->session.cli, one,
-			         "%.*s goes on; 'dljob logs -f %.*s' shows it, 'dljob delete %.*s' ends it",
+			         "%.*s keeps running; 'dljob logs -f %.*s' shows it, 'dljob delete %.*s' ends it",
 			         STR_F(u->created.v[i].name), STR_F(u->created.v[i].name), STR_F(u->created.v[i].name));
 	}
 	return status;
@@ -214,11 +214,12 @@ enum exit_code cmd_submit(struct cli *cli, int argc, char **argv)
 	struct submitting u = { .session = { .cli = cli } };
 	struct opt opts[7 + REMOTE_OPTS + SIZE_OPTS] = {
 		{ 0, "set", "PATH=VALUE", "change a field: spec.replicaSpecs[0].replicas=3", .list = &u.edits.set },
-		{ 'e', "env", "NAME=VALUE", "a variable of all containers; NAME: as it is here", .list = &u.edits.env },
+		{ 'e', "env", "NAME=VALUE", "set a variable in all containers; NAME alone passes on yours",
+		  .list = &u.edits.env },
 		{ 0, "name", "NAME", "instead of the job's own", .text = &u.edits.name },
-		{ 0, "suffix", "TEXT", "NAME-TEXT instead of NAME: the same job once more", .text = &u.edits.suffix },
-		{ 0, "dry-run", NULL, "check, print what would be sent, send nothing", .flag = &u.dry_run },
-		{ 0, "wait", NULL, "until they have ended; the exit status is theirs", .flag = &u.wait },
+		{ 0, "suffix", "TEXT", "name the job NAME-TEXT: the same job again", .text = &u.edits.suffix },
+		{ 0, "dry-run", NULL, "print what would be created, create nothing", .flag = &u.dry_run },
+		{ 0, "wait", NULL, "wait until they have ended; the exit status is theirs", .flag = &u.wait },
 		{ 0, "logs", NULL, "show the logs until they have ended; implies --wait", .flag = &u.logs },
 	};
 	enum exit_code status;

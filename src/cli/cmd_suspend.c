@@ -74,7 +74,7 @@ static enum exit_code send_suspend(struct session *s, const struct job_found *f,
 		else
 			plain_printf(stdout, "%.*s %s\n", STR_F(f->name),
 			             suspend ? "is suspended: its pods are deleted until 'dljob resume'"
-			                     : "is resumed: its pods are made again");
+			                     : "is resumed: its pods are recreated");
 		remote_call_release(&call);
 	}
 	buf_release(&patch);

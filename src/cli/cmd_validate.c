@@ -25,8 +25,8 @@ static void check_twice(struct cli *cli, const char *file, const struct manifest
 	before = map_get(&t->seen, key);
 	if (before)
 		report_line(r, REPORT_WARNING, file, pos, STR("metadata.name"),
-		            arena_printf(&cli->arena, "the same job stands at %s; whoever applies both keeps the last",
-		                         before));
+		            arena_printf(&cli->arena,
+		                         "the same job is also at %s; if both are applied, the last one wins", before));
 	else
 		map_put(&t->seen, key,
 		        (void *)(uintptr_t)arena_printf(&cli->arena, "%s:%zu", strcmp(file, "-") ? file : "<stdin>",

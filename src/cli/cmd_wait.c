@@ -36,9 +36,8 @@ enum exit_code cmd_wait(struct cli *cli, int argc, char **argv)
 	enum wait_for what;
 	msec timeout = 0;
 	struct opt opts[2 + REMOTE_OPTS] = {
-		{ 0, "for", "finished|succeeded|running|deleted", "what to wait for; otherwise: finished",
-		  .text = &what_text },
-		{ 0, "timeout", "TIME", "at most so long: 30s, 5m, 2h", .text = &timeout_text },
+		{ 0, "for", "finished|succeeded|running|deleted", "what to wait for (finished)", .text = &what_text },
+		{ 0, "timeout", "TIME", "wait at most this long: 30s, 5m, 2h", .text = &timeout_text },
 	};
 	enum exit_code status;
 	int n;

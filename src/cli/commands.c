@@ -3,98 +3,100 @@
 
 const struct command commands[] = {
 	{ "run", "FILE… | [-n N] -- COMMAND…", "run a command N times, or a job's file, on this machine",
-	  "Runs N replicas of COMMAND as one job, with the variables that torchrun would give them, or the one\n"
-	  "job in FILE (- is standard input). Replicas are processes, each with an address of its own, under\n"
-	  "the names that they have in a cluster. Their output is shown with the replica's name in front.\n"
-	  "A command has the caller's environment, and no manifest: -o yaml prints the one for a cluster.\n"
-	  "ConfigMaps and Secrets may stand beside a job in FILE.\n"
-	  "Images are not pulled: commands run in the machine's own file system, from the current directory.\n"
-	  "Ctrl-C stops the job with its grace period, a second one at once. Nothing is left behind.\n"
-	  "Exit status: 0 it succeeded, 1 it failed, 2 it is invalid, 124 timed out, 130 interrupted.\n",
+	  "Runs N replicas of COMMAND as one job, with the variables that torchrun would set, or the job in\n"
+	  "FILE (- is standard input). Each replica is a process with an address of its own, and is reachable\n"
+	  "by the name that it has in a cluster. Each line of output is prefixed with the replica's name.\n"
+	  "A command inherits your environment and needs no manifest; -o yaml prints one for a cluster.\n"
+	  "FILE may contain ConfigMaps and Secrets, too.\n"
+	  "Images are not pulled: commands run in the machine's own file system, in the current directory.\n"
+	  "Ctrl-C stops the job with its grace period, a second Ctrl-C at once. Nothing is left behind.\n"
+	  "Exit status: 0 the job succeeded, 1 it failed, 2 it is invalid, 124 timed out, 130 interrupted.\n",
 	  "dljob run -n 3 --env LR=0.1 -- python train.py --epochs 3", cmd_run },
-	{ "init", "[FILE] [-- COMMAND…]", "write a manifest to begin with",
+	{ "init", "[FILE] [-- COMMAND…]", "write a manifest to start from",
 	  "Prints the manifest of a job that runs COMMAND (python train.py), with comments on what is usually\n"
-	  "changed, or writes it into FILE, which must not be there yet. The options are those of\n"
-	  "'dljob run' that say what is written.\n",
+	  "changed, or writes it to FILE, which must not exist yet. The options are the same as those of\n"
+	  "'dljob run', as far as they change the manifest.\n",
 	  "dljob init job.yaml -n 3 --image registry/train:1 -- python train.py", cmd_init },
 	{ "local", "up|down|status|kubeconfig|reset", "a cluster on this machine, in the background",
-	  "up starts it: an API that kubectl and dljob speak to, on 127.0.0.1 with a token; the operator; and\n"
-	  "what runs pods as processes. Jobs are kept when it goes down, and go on when it comes up again.\n"
-	  "down ends all pods, then itself. status says whether it is up; kubeconfig prints the path of its\n"
-	  "kubeconfig; reset --yes removes everything: jobs, logs, keys.\n"
+	  "up starts an API server for kubectl and dljob (on 127.0.0.1, with a token), the operator, and a\n"
+	  "runner that runs pods as processes. down stops all pods, then the cluster; the jobs are kept and\n"
+	  "continue at the next up. status shows whether the cluster is up, kubeconfig prints the path of its\n"
+	  "kubeconfig, and reset --yes deletes everything: jobs, logs, keys.\n"
 	  "Its files are in $DLJOB_HOME, else $XDG_STATE_HOME/dljob, else ~/.local/state/dljob.\n",
 	  "dljob local up && dljob submit --local job.yaml --logs", cmd_local },
-	{ "list", "[KIND…]", "the jobs of a cluster, and why each is where it is",
-	  "A line for each job of all kinds, or of those that are named (TfJob, aitj, MXJob.mpba.fbk.eu …),\n"
-	  "the newest first. The cluster is the one that kubectl would use; with --local, or where there is\n"
-	  "no kubeconfig, the one on this machine.\n",
+	{ "list", "[KIND…]", "list the jobs of a cluster, with the reason for their state",
+	  "Prints a line for each job of all kinds, or of the named ones (TfJob, aitj, MXJob.mpba.fbk.eu …),\n"
+	  "newest first. The cluster is the one that kubectl would use; with --local, or if there is no\n"
+	  "kubeconfig, the one on this machine.\n",
 	  "dljob list -A --state Running", cmd_list },
 	{ "get", "[KIND/]NAME", "show one job: roles, replicas, and the reason for their state",
-	  "Shows the job as a tree of roles and replicas with state, restarts, exit code, node and pod, the one\n"
-	  "line that says why it is where it is, and the last events of the job and its pods.\n"
-	  "With -w the tree is drawn anew whenever something changes; each change is a line where standard\n"
-	  "output is no terminal.\n",
+	  "Shows the job as a tree of roles and replicas with state, restarts, exit code, node and pod, the\n"
+	  "reason for its state, and the last events of the job and its pods.\n"
+	  "With -w the tree is redrawn whenever something changes; if standard output is not a terminal, each\n"
+	  "change is a line.\n",
 	  "dljob get tfjob/mnist -w", cmd_get },
-	{ "logs", "[KIND/]NAME", "what all replicas of a job have written, in one stream",
-	  "Shows the logs of all replicas in the order of time, each line with its replica's name in front.\n"
-	  "With -f it goes on until the job has ended, over restarts and with new pods. Without --container\n"
-	  "only containers that count are shown: those whose exit code decides.\n"
-	  "With --archive the logs of all containers are kept in files instead, also of pods that are removed\n"
-	  "later; with -f it goes on, and started again it goes on where it was. --from shows them.\n",
+	{ "logs", "[KIND/]NAME", "show the logs of all replicas, in one stream",
+	  "Shows the logs of all replicas ordered by time, each line prefixed with its replica's name.\n"
+	  "-f follows them until the job has ended, across restarts and including new pods. Without\n"
+	  "--container only the containers that count are shown: those whose exit code decides.\n"
+	  "--archive writes the logs of all containers to files instead, so that they outlive their pods;\n"
+	  "with -f it keeps following, and when it is run again it continues where it stopped. --from shows\n"
+	  "archived logs.\n",
 	  "dljob logs -f mnist --role worker", cmd_logs },
-	{ "wait", "[KIND/]NAME…", "wait until a job has ended, or runs",
-	  "Waits for what --for says; the last line says what became of the job, and why.\n"
-	  "Exit status: 0 as wanted, 1 the job failed or was deleted, 124 timed out.\n",
+	{ "wait", "[KIND/]NAME…", "wait until a job runs or has ended",
+	  "Waits for the state in --for. The last line shows the job's state and the reason for it.\n"
+	  "Exit status: 0 the state was reached, 1 the job failed or was deleted, 124 timed out.\n",
 	  "dljob wait mnist --timeout 2h && echo trained", cmd_wait },
-	{ "submit", "FILE…", "send jobs to a cluster",
-	  "Checks all jobs of all files (- is standard input) as 'dljob validate' does, then creates them, and\n"
-	  "the ConfigMaps, Secrets, Services and PersistentVolumeClaims beside them. Nothing is sent if\n"
-	  "anything is wrong. A value of --set is read as YAML; null removes the field.\n",
+	{ "submit", "FILE…", "create jobs on a cluster",
+	  "Validates the jobs of all files (- is standard input) as 'dljob validate' does, then creates them,\n"
+	  "after the ConfigMaps, Secrets, Services and PersistentVolumeClaims of these files. If anything is\n"
+	  "wrong, nothing is created. A value of --set is YAML; null removes the field.\n",
 	  "dljob submit job.yaml --suffix lr3 --env LR=0.3 --logs", cmd_submit },
-	{ "rerun", "[KIND/]NAME", "run a job that has ended once more",
-	  "Makes a new job of the old one's spec, labels and annotations: NAME-2, NAME-3 … unless --name says\n"
-	  "otherwise. With --replace the old one is deleted first, and its name used.\n",
+	{ "rerun", "[KIND/]NAME", "run a job again that has ended",
+	  "Creates a new job from the old one's spec, labels and annotations, named NAME-2, NAME-3 … or as\n"
+	  "--name says. --replace deletes the old job first and reuses its name.\n",
 	  "dljob rerun mnist --set spec.policy.restart.limit=3", cmd_rerun },
-	{ "scale", "[KIND/]NAME ROLE=N…", "change how many replicas a role has",
-	  "Changes the number in the kind's own field. Where the replicas' environment names all members, which\n"
-	  "is so in all kinds but for AITrainingJob with edlPolicy, the whole job starts again; this is not\n"
-	  "counted as a restart.\n",
+	{ "scale", "[KIND/]NAME ROLE=N…", "change the number of replicas of a role",
+	  "Changes the kind's own field. If the replicas' variables list all members, as in all kinds except\n"
+	  "AITrainingJob with edlPolicy, the whole job restarts; that restart does not count against the\n"
+	  "limit.\n",
 	  "dljob scale mnist worker=4", cmd_scale },
-	{ "suspend", "[KIND/]NAME…", "delete a job's pods and wait",
-	  "Sets policy.suspend: the pods are deleted, the job stays. 'dljob resume' lets it go on.\n",
+	{ "suspend", "[KIND/]NAME…", "delete a job's pods until it is resumed",
+	  "Sets policy.suspend: the pods are deleted, the job stays. 'dljob resume' continues it.\n",
 	  "dljob suspend mnist", cmd_suspend },
-	{ "resume", "[KIND/]NAME…", "resume a suspended job", "Clears policy.suspend: the pods are made again.\n",
+	{ "resume", "[KIND/]NAME…", "resume a suspended job", "Clears policy.suspend: the pods are recreated.\n",
 	  "dljob resume mnist", cmd_resume },
-	{ "delete", "[KIND/]NAME…", "delete jobs, with all that belongs to them",
-	  "Deletes jobs by name, of files (-f), or all of a namespace, and waits until they are gone. Their\n"
-	  "pods and services go with them.\n",
+	{ "delete", "[KIND/]NAME…", "delete jobs with their pods and services",
+	  "Deletes jobs by name, those in files (-f), or all of a namespace, and waits until they are gone.\n"
+	  "Their pods and services are garbage-collected.\n",
 	  "dljob delete -f job.yaml", cmd_delete },
-	{ "render", "FILE…", "print the pods and services that a job would be given",
+	{ "render", "FILE…", "print the pods and services of a job",
 	  "Reads jobs from FILE (- is standard input) and prints every service and pod that the operator\n"
-	  "would make for them. Nothing is sent anywhere. Names that depend on the job's UID are made with\n"
-	  "--uid, or with one that is derived from namespace and name.\n",
+	  "would create for them. No cluster is contacted. Names that depend on the job's UID use --uid, or a\n"
+	  "UID derived from namespace and name.\n",
 	  "dljob render -o json job.yaml | jq -r '.items[].metadata.name'", cmd_render },
-	{ "validate", "FILE…", "report everything that is wrong with jobs",
+	{ "validate", "FILE…", "report all mistakes in manifests of jobs",
 	  "Reads all documents of all files (- is standard input) and prints all problems at once, as\n"
 	  "file:line:column: error: field: message. Objects that are not jobs are skipped.\n"
-	  "Exit status 2: something is wrong.\n",
+	  "The exit status is 2 if there is an error.\n",
 	  "dljob validate examples/*/*.yaml", cmd_validate },
-	{ "kinds", "[EXAMPLE…]", "list the kinds of jobs that are known, or try a new one",
-	  "A line for each kind, compiled in or added with --kinds-dir. With --check the kind of one Lua file\n"
-	  "is tried instead: reading, pods, services, and the status in every phase.\n",
+	{ "kinds", "[EXAMPLE…]", "list the kinds of jobs, or check a new one",
+	  "Prints a line for each kind, built in or added with --kinds-dir. --check FILE.lua runs a kind of\n"
+	  "your own on examples instead: reading, pods, services, and the status in every phase.\n",
 	  "dljob kinds --check ring.lua job.yaml", cmd_kinds },
 	{ "crds", "[KIND…]", "print the CustomResourceDefinitions",
-	  "Prints the definitions (apiextensions.k8s.io/v1) of all kinds, or of those that are named: by kind\n"
-	  "(TfJob), plural (tfjobs), short name, or with the group behind (MXJob.mpba.fbk.eu).\n",
+	  "Prints the CRDs (apiextensions.k8s.io/v1) of all kinds, or of the named ones: by kind (TfJob),\n"
+	  "plural (tfjobs), short name, or with the group (MXJob.mpba.fbk.eu).\n",
 	  "dljob crds | kubectl apply -f -", cmd_crds },
 	{ "pod", "FOLDER", NULL,
-	  "The parent process of one pod on this machine. Whoever runs pods starts it; it is of no use by hand.\n",
+	  "The parent process of one pod on this machine. 'dljob run' and 'dljob local' start it; it is of no\n"
+	  "use by hand.\n",
 	  "dljob pod FOLDER", cmd_pod },
-	{ "completion", "bash|zsh", "print the script that completes commands in a shell",
-	  "The script asks dljob itself: commands, options, kinds, files and the names of jobs are completed.\n"
-	  "'make install' puts it where shells look; otherwise read it in ~/.bashrc or ~/.zshrc.\n",
+	{ "completion", "bash|zsh", "print a completion script for a shell",
+	  "The script completes commands, options, kinds, files and the names of jobs, by calling dljob.\n"
+	  "'make install' installs it; otherwise source it in ~/.bashrc or ~/.zshrc.\n",
 	  "source <(dljob completion bash)", cmd_completion },
-	{ "__complete", "WORD…", NULL, "What the completion of shells asks.\n", "dljob __complete -- get de",
+	{ "__complete", "WORD…", NULL, "The shell completion scripts call it.\n", "dljob __complete -- get de",
 	  cmd_complete },
 	{ "version", "", "print the version", "Prints the version.\n", "dljob version", cmd_version },
 	{ "help", "[COMMAND]", "explain a command", "Explains a command, or lists them all.\n", "dljob help render",
@@ -119,7 +121,7 @@ void command_describe(struct cli *cli, const struct command *c)
 void commands_help(const struct cli *cli, FILE *to)
 {
 	fprintf(to,
-	        "%s: deep-learning training jobs, as files.\n\n"
+	        "%s runs and manages deep-learning training jobs.\n\n"
 	        "usage: %s COMMAND [options] [arguments]\n\n"
 	        "Commands:\n",
 	        cli->program, cli->program);
@@ -127,7 +129,7 @@ void commands_help(const struct cli *cli, FILE *to)
 		if (c->summary)
 			fprintf(to, "  %-10s %s\n", c->name, c->summary);
 	fputs("\nOptions of every command:\n"
-	      "      --kinds-dir DIR     load the *.lua of DIR too (several times; also DL_OPERATOR_KINDS=DIR:DIR)\n"
+	      "      --kinds-dir DIR     also load the *.lua files in DIR (or DL_OPERATOR_KINDS=DIR:DIR)\n"
 	      "  -h, --help              explain the command, with an example\n"
 	      "\nExit status: 0 success, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n",
 	      to);

@@ -22,16 +22,15 @@ void man_dljob(FILE *to)
 {
 	struct cli other = { .program = "dljob", .describe = put_opts, .describe_cookie = to };
 
-	roff_begin(to, "dljob", 1, "deep-learning training jobs, as files");
+	roff_begin(to, "dljob", 1, "run and manage deep-learning training jobs");
 	roff_section(to, "SYNOPSIS");
 	fputs("\\fBdljob\\fR \\fICOMMAND\\fR [options] [arguments]\n.br\n", to);
 	fputs("\\fBkubectl dljob\\fR \\fICOMMAND\\fR [options] [arguments]\n", to);
 	roff_section(to, "DESCRIPTION");
-	roff_text(to,
-	          "Runs and looks after training jobs of several kinds (see 'dljob kinds'): on this machine,\n"
-	          "or on a Kubernetes cluster where dl-operator serves them. Commands that speak to a cluster use the\n"
-	          "one that kubectl would use; with --local, or where there is no kubeconfig, the one on this "
-	          "machine.\n");
+	roff_text(to, "Runs and manages training jobs of several kinds (see 'dljob kinds'): on this machine,\n"
+	              "or on a Kubernetes cluster with dl-operator. Commands that talk to a cluster use the\n"
+	              "one that kubectl would use; with --local, or if there is no kubeconfig, the one on this "
+	              "machine.\n");
 	roff_section(to, "COMMANDS");
 	for (const struct command *c = commands; c->name; c++)
 		if (c->summary)
@@ -39,10 +38,10 @@ void man_dljob(FILE *to)
 	roff_section(to, "EXIT STATUS");
 	roff_text(to, "0 success, 1 failed, 2 invalid input or wrong usage, 124 timed out, 130 interrupted.\n");
 	roff_section(to, "ENVIRONMENT");
-	roff_item(to, "KUBECONFIG", NULL, "the kubeconfig files, with colons between them");
+	roff_item(to, "KUBECONFIG", NULL, "the kubeconfig files, separated by colons");
 	roff_item(to, "DLJOB_HOME", NULL,
-	          "the folder of the cluster on this machine; otherwise $XDG_STATE_HOME/dljob or ~/.local/state/dljob");
-	roff_item(to, "DL_OPERATOR_KINDS", NULL, "folders with more kinds (*.lua), with colons between them");
+	          "the folder of the cluster on this machine; default: $XDG_STATE_HOME/dljob or ~/.local/state/dljob");
+	roff_item(to, "DL_OPERATOR_KINDS", NULL, "folders with more kinds (*.lua), separated by colons");
 	roff_item(to, "NO_COLOR", NULL, "if set, no colours are used");
 	roff_section(to, "SEE ALSO");
 	roff_text(to, "kubectl(1), dl-operator(8)\n");

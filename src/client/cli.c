@@ -31,7 +31,7 @@ int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char 
 		memcpy(all, opts, n * sizeof(all[0]));
 	all[n++] = (struct opt){ .name = "kinds-dir",
 		                 .value = "DIR",
-		                 .help = "load the *.lua of DIR too; may be given several times",
+		                 .help = "also load the *.lua files in DIR; repeatable",
 		                 .list = &cli->kinds_dirs };
 	all[n++] = (struct opt){ .letter = 'h', .name = "help", .help = "this text", .flag = &help };
 
@@ -79,15 +79,15 @@ void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS])
 {
 	ret[0] = (struct opt){ .name = "max-pod-size",
 		               .value = "SIZE",
-		               .help = "a pod may have so many bytes (1Mi)",
+		               .help = "the largest pod that is valid (1Mi)",
 		               .text = &cli->max_pod };
 	ret[1] = (struct opt){ .name = "max-job-size",
 		               .value = "SIZE",
-		               .help = "all pods of a job may have so many (256Mi)",
+		               .help = "the most that all pods of a job may have (256Mi)",
 		               .text = &cli->max_job };
 	ret[2] = (struct opt){ .name = "validate",
 		               .value = "strict|warn|ignore",
-		               .help = "what to do about fields of pods that nobody knows (strict)",
+		               .help = "what to do about unknown fields of pods (strict)",
 		               .text = &cli->validate };
 }
 

@@ -59,7 +59,8 @@ enum created create_object(struct session *s, const struct creation *c, struct j
 	json_write_val(yyjson_doc_get_root(c->doc), &body);
 	call.body = buf_str(&body);
 	if (body.overflow)
-		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s is larger than any server takes", STR_F(c->name));
+		s->cli->status =
+			cli_fail(s->cli, CLI_INVALID, "%.*s is larger than any API server accepts", STR_F(c->name));
 	else if (remote_do(r, &call, 1))
 		result = remote_well(&call) ? CREATED : refused(s, c, &call);
 	buf_release(&body);

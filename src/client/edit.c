@@ -100,14 +100,14 @@ static bool check_step(yyjson_mut_val *v, const struct step *step, struct str so
 	if (step->index && !yyjson_mut_is_arr(v))
 		return err_set(e, ERR_INVALID, "%.*s is %s, not a list", STR_F(so_far), type_of(v));
 	if (step->index && step->at > n)
-		return err_set(e, ERR_INVALID, "%.*s has %zu item%s, from [0] on: there is no [%zu]", STR_F(so_far), n,
-		               n == 1 ? "" : "s", step->at);
+		return err_set(e, ERR_INVALID, "%.*s has %zu item%s, starting at [0]: there is no [%zu]", STR_F(so_far),
+		               n, n == 1 ? "" : "s", step->at);
 	if (!step->index && yyjson_mut_is_arr(v))
-		return err_set(e, ERR_INVALID, "%.*s is a list: write %.*s[0] to name an item of it", STR_F(so_far),
+		return err_set(e, ERR_INVALID, "%.*s is a list: write %.*s[0] for its first item", STR_F(so_far),
 		               STR_F(so_far));
 	if (!step->index && !yyjson_mut_is_obj(v))
-		return err_set(e, ERR_INVALID, "%.*s is %s, so that there can be no %.*s in it", STR_F(so_far),
-		               type_of(v), STR_F(step->key));
+		return err_set(e, ERR_INVALID, "%.*s is %s and cannot contain %.*s", STR_F(so_far), type_of(v),
+		               STR_F(step->key));
 	return true;
 }
 
@@ -143,7 +143,7 @@ static bool put_at(yyjson_mut_doc *doc, yyjson_mut_val *v, struct str path, yyjs
 		yyjson_mut_val *next;
 
 		if (!rest.n || !next_step(&rest, first, &step, a))
-			return err_set(e, ERR_INVALID, "'%.*s' is no path, as spec.replicaSpecs[0].replicas is",
+			return err_set(e, ERR_INVALID, "'%.*s' is not a path such as spec.replicaSpecs[0].replicas",
 			               STR_F(path));
 		if (!check_step(v, &step, so_far, e))
 			return false;
@@ -177,7 +177,7 @@ bool edit_set(yyjson_mut_doc *doc, yyjson_mut_val *root, struct str assignment, 
 	if (!yaml)
 		return false;
 	if (yaml_count(yaml) > 1)
-		return err_set(e, ERR_INVALID, "%.*s: the value is several documents", STR_F(path));
+		return err_set(e, ERR_INVALID, "%.*s: the value has more than one YAML document", STR_F(path));
 	value = yaml_count(yaml) ? yyjson_val_mut_copy(doc, yaml_root(yaml, 0)) : yyjson_mut_null(doc);
 	well = put_at(doc, root, path, value, &a, e);
 	arena_release(&a);
@@ -250,9 +250,9 @@ static size_t set_in_templates(yyjson_mut_doc *doc, yyjson_mut_val *v, struct st
 bool edit_env(yyjson_mut_doc *doc, yyjson_mut_val *root, struct str name, struct str value, struct err *e)
 {
 	if (str_empty(name) || memchr(name.p, '=', name.n))
-		return err_set(e, ERR_INVALID, "'%.*s' is no name of a variable", STR_F(name));
+		return err_set(e, ERR_INVALID, "'%.*s' is not the name of a variable", STR_F(name));
 	if (!set_in_templates(doc, yyjson_mut_obj_get(root, "spec"), name, value))
-		return err_set(e, ERR_INVALID, "the job has no container that %.*s could be given to", STR_F(name));
+		return err_set(e, ERR_INVALID, "the job has no container to set %.*s in", STR_F(name));
 	return true;
 }
 

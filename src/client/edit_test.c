@@ -94,18 +94,18 @@ static void null_removes(void **state)
 static void a_path_that_leads_nowhere_is_named(void **state)
 {
 	(void)state;
-	refuses("spec.text.x=1", "spec.text is a string, so that there can be no x in it");
-	refuses("spec.roles.worker=1", "spec.roles is a list: write spec.roles[0] to name an item of it");
-	refuses("spec.roles[3]=1", "spec.roles has 2 items, from [0] on: there is no [3]");
+	refuses("spec.text.x=1", "spec.text is a string and cannot contain x");
+	refuses("spec.roles.worker=1", "spec.roles is a list: write spec.roles[0] for its first item");
+	refuses("spec.roles[3]=1", "spec.roles has 2 items, starting at [0]: there is no [3]");
 	refuses("spec[0]=1", "spec is an object, not a list");
 	refuses("spec.text", "'spec.text' is not PATH=VALUE");
-	refuses("=1", "'' is no path, as spec.replicaSpecs[0].replicas is");
-	refuses("spec..x=1", "'spec..x' is no path, as spec.replicaSpecs[0].replicas is");
-	refuses("spec.roles[-1]=1", "'spec.roles[-1]' is no path, as spec.replicaSpecs[0].replicas is");
-	refuses("spec.roles[0=1", "'spec.roles[0' is no path, as spec.replicaSpecs[0].replicas is");
-	refuses("spec.roles[0]n=1", "'spec.roles[0]n' is no path, as spec.replicaSpecs[0].replicas is");
+	refuses("=1", "'' is not a path such as spec.replicaSpecs[0].replicas");
+	refuses("spec..x=1", "'spec..x' is not a path such as spec.replicaSpecs[0].replicas");
+	refuses("spec.roles[-1]=1", "'spec.roles[-1]' is not a path such as spec.replicaSpecs[0].replicas");
+	refuses("spec.roles[0=1", "'spec.roles[0' is not a path such as spec.replicaSpecs[0].replicas");
+	refuses("spec.roles[0]n=1", "'spec.roles[0]n' is not a path such as spec.replicaSpecs[0].replicas");
 	refuses("spec[\"a=1", "'spec[\"a=1' is not PATH=VALUE");
-	refuses("spec.text=a\n---\nb", "spec.text: the value is several documents");
+	refuses("spec.text=a\n---\nb", "spec.text: the value has more than one YAML document");
 }
 
 /* What becomes of BEFORE's spec with --env TEXT; NULL: the error is WANT. */
@@ -162,9 +162,9 @@ static void a_variable_without_value_is_the_callers(void **state)
 	assert_null(with_env(before, "EDIT_TEST", &err));
 	assert_string_equal(err_msg(&err), "--env EDIT_TEST: EDIT_TEST is not set here; write EDIT_TEST=VALUE");
 	assert_null(with_env(before, "=x", &err));
-	assert_string_equal(err_msg(&err), "--env =x: '' is no name of a variable");
+	assert_string_equal(err_msg(&err), "--env =x: '' is not the name of a variable");
 	assert_null(with_env("{\"spec\":{}}", "A=x", &err));
-	assert_string_equal(err_msg(&err), "--env A=x: the job has no container that A could be given to");
+	assert_string_equal(err_msg(&err), "--env A=x: the job has no container to set A in");
 	err_release(&err);
 }
 

@@ -209,7 +209,7 @@ static void several(struct remote *r, const struct job_name *name, const struct 
 		if (remote_well(&calls[i]))
 			choices = arena_printf(&r->arena, "%.*s%s%.*s/%.*s", STR_F(choices), choices.n ? " or " : "",
 			                       STR_F(of[i]->id), STR_F(name->name));
-	r->cli->status = cli_fail(r->cli, CLI_INVALID, "there are several jobs %.*s: say %.*s", STR_F(name->name),
+	r->cli->status = cli_fail(r->cli, CLI_INVALID, "there are several jobs %.*s: use %.*s", STR_F(name->name),
 	                          STR_F(choices));
 }
 

@@ -65,12 +65,12 @@ struct str manifest_without_job(const struct manifest *m)
 	struct str like = m->other_is_job ? kinds_like(m, m->other_kind) : STR_NONE;
 
 	if (!m->other.n)
-		return STR("there is nothing in it");
+		return STR("it is empty");
 	if (like.n)
-		return arena_printf(m->arena, "%.*s is not served here; did you mean %.*s?", STR_F(m->other),
+		return arena_printf(m->arena, "%.*s is not a known API; did you mean %.*s?", STR_F(m->other),
 		                    STR_F(like));
 	return arena_printf(m->arena, "%.*s is %s; a job is %.*s", STR_F(m->other),
-	                    m->other_is_job ? "not served here" : "none", STR_F(kinds_like(m, STR_NONE)));
+	                    m->other_is_job ? "not a known API" : "not a job", STR_F(kinds_like(m, STR_NONE)));
 }
 
 /* An object whose kind is not known: a mistake in one of ours, or somebody else's? */
@@ -93,7 +93,7 @@ static void classify_unknown(struct manifest *m, struct manifest_object *o, stru
 		      arena_printf(m->arena, "kind %.*s of %.*s is not known; see 'dljob kinds'", STR_F(name),
 		                   STR_F(version)));
 	else {
-		o->message = arena_printf(m->arena, "%.*s of %.*s is no job: skipped", STR_F(name), STR_F(version));
+		o->message = arena_printf(m->arena, "%.*s of %.*s is not a job: skipped", STR_F(name), STR_F(version));
 		remember_other(m, version, name);
 	}
 }
@@ -104,7 +104,7 @@ static void classify(struct manifest *m, struct manifest_object *o)
 
 	o->class = OBJECT_FOREIGN;
 	if (!yyjson_is_obj(o->root)) {
-		wrong(o, "", arena_printf(m->arena, "a manifest is an object, this is %s", json_type_name(o->root)));
+		wrong(o, "", arena_printf(m->arena, "a manifest must be an object, found %s", json_type_name(o->root)));
 	} else if (str_empty(version)) {
 		wrong(o, "apiVersion", STR("is missing"));
 	} else if (str_empty(name)) {

@@ -18,7 +18,7 @@ void remote_opts(struct opt *to, struct remote_flags *f)
 		{ 0, "context", "NAME", "of the kubeconfig, instead of its current one", .text = &f->context },
 		{ 0, "kubeconfig", "FILE", "instead of KUBECONFIG and ~/.kube/config", .text = &f->kubeconfig },
 		{ 0, "local", NULL, "the cluster on this machine (dljob local up)", .flag = &f->local },
-		{ 'q', "quiet", NULL, "do not say which cluster it is", .flag = &f->quiet },
+		{ 'q', "quiet", NULL, "do not print which cluster it is", .flag = &f->quiet },
 	};
 
 	memcpy(to, opts, sizeof(opts));
@@ -50,9 +50,9 @@ static bool find_local(struct remote *r, const struct remote_flags *f, struct ku
 	const char *home = local_home(&r->arena);
 
 	if (!is_there(&r->arena, home, "/kubeconfig")) {
-		r->cli->status = cli_fail(r->cli, CLI_FAILED, "no cluster: %s; start one with 'dljob local up'",
-		                          f->local ? "none runs on this machine"
-		                                   : "there is no kubeconfig, and none runs on this machine");
+		r->cli->status = cli_fail(r->cli, CLI_FAILED, "%s; start one with 'dljob local up'",
+		                          f->local ? "no cluster runs on this machine"
+		                                   : "there is no kubeconfig, and no cluster runs on this machine");
 		return false;
 	}
 	args->kubeconfig = arena_printf(&r->arena, "%s/kubeconfig", home);
@@ -72,7 +72,7 @@ static bool find_cluster(struct remote *r, const struct remote_flags *f)
 		return false;
 	}
 	if (f->local && (f->kubeconfig || f->context)) {
-		r->cli->status = cli_usage(r->cli, "--local and --%s contradict each other",
+		r->cli->status = cli_usage(r->cli, "--local and --%s exclude each other",
 		                           f->kubeconfig ? "kubeconfig" : "context");
 		return false;
 	}
@@ -265,7 +265,7 @@ enum exit_code remote_refused(struct remote *r, const char *what, int code, stru
 		                what, STR_F(r->config.context));
 	case 403:
 		return cli_fail(r->cli, CLI_FAILED, "cannot %s: not allowed: %.*s", what,
-		                STR_F(message.n ? message : STR("the server says no more (403)")));
+		                STR_F(message.n ? message : STR("the server gives no reason (403)")));
 	default:
 		return cli_fail(r->cli, CLI_FAILED, "cannot %s: the server answered %d%s%.*s", what, code,
 		                message.n ? ": " : "", STR_F(message));

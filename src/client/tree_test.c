@@ -184,7 +184,7 @@ static void a_job_that_nobody_has_looked_at(void **state)
 	(void)state;
 	draw(&(struct input){ .replicas = "1" });
 	assert_string_equal(text, "TfJob demo in namespace ml, 5m old\n"
-	                          "Waiting: no operator has looked at it yet\n"
+	                          "Waiting: no operator has processed it yet\n"
 	                          "\n"
 	                          "REPLICA      STATE  RESTARTS  EXIT  NODE  POD\n"
 	                          "master       0/1\n"

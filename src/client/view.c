@@ -28,7 +28,7 @@ struct job_view job_view(yyjson_val *root)
 		v.state = STR("Deleting");
 	} else if (str_empty(v.state)) {
 		v.state = STR("Waiting");
-		v.reason = STR("no operator has looked at it yet");
+		v.reason = STR("no operator has processed it yet");
 	}
 	return v;
 }

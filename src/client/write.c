@@ -8,11 +8,11 @@ enum { REPLICAS_MOST = 100000, GPUS_MOST = 1000, ROLES_MAX = 64, NAME_KEPT = 40,
 void write_opts(struct opt ret[static WRITE_OPTS], struct write_options *o)
 {
 	const struct opt opts[WRITE_OPTS] = {
-		{ 'n', "replicas", "N", "so many workers run the command behind --", .text = &o->replicas },
+		{ 'n', "replicas", "N", "the number of workers that run the command after --", .text = &o->replicas },
 		{ 0, "roles", "ROLE=N,…", "instead of -n: ps=1,worker=3", .text = &o->roles },
-		{ 0, "gpus", "N", "GPUs of each replica; the others are hidden from it", .text = &o->gpus },
-		{ 0, "kind", "KIND", "of what kind the job is: TFJob.mpba.fbk.eu (AITrainingJob)", .text = &o->kind },
-		{ 0, "name", "NAME", "of the job, instead of the program's", .text = &o->name },
+		{ 0, "gpus", "N", "GPUs per replica; it does not see the others", .text = &o->gpus },
+		{ 0, "kind", "KIND", "the job's kind, such as TFJob.mpba.fbk.eu (AITrainingJob)", .text = &o->kind },
+		{ 0, "name", "NAME", "of the job (the program's)", .text = &o->name },
 		{ 0, "image", "IMAGE", "of the containers, for a cluster", .text = &o->image },
 	};
 
@@ -70,7 +70,7 @@ static bool read_role(struct cli *cli, struct str part, struct role_list *ret)
 	}
 	for (size_t i = 0; i < ret->all.n; i++)
 		if (str_eq_nocase(ret->all.v[i].name, name)) {
-			cli->status = cli_usage(cli, "--roles has the role '%.*s' twice", STR_F(name));
+			cli->status = cli_usage(cli, "--roles names '%.*s' twice", STR_F(name));
 			return false;
 		}
 	*vec_push(&cli->arena, &ret->all) = (struct kind_role){ name, (int32_t)count };
@@ -83,7 +83,7 @@ static bool read_roles(struct cli *cli, const struct write_options *o, struct ro
 	int64_t count = 1;
 
 	if (o->roles && o->replicas) {
-		cli->status = cli_usage(cli, "-n and --roles say the same: give one of them");
+		cli->status = cli_usage(cli, "-n and --roles exclude each other");
 		return false;
 	}
 	if (o->roles && !rest.n)
@@ -99,8 +99,8 @@ static bool read_roles(struct cli *cli, const struct write_options *o, struct ro
 		return true;
 	if (o->replicas && !str_int(str_c(o->replicas), &count)) {
 		cli->status = cli_usage(cli,
-		                        "-n is how many replicas run, not a namespace, so that it cannot be '%s': "
-		                        "jobs of 'dljob run' are alone on this machine and need none",
+		                        "-n is the number of replicas, not a namespace: '%s' is no number. "
+		                        "Jobs of 'dljob run' are alone on this machine and need none",
 		                        o->replicas);
 		return false;
 	}
@@ -134,7 +134,7 @@ static const struct kind *find_kind(struct cli *cli, const struct kinds *kinds, 
 	}
 	if (n_exact == 1 || n_any == 1)
 		return n_exact == 1 ? exact : any;
-	cli->status = n_any ? cli_usage(cli, "--kind %.*s is one of several: %.*s", STR_F(want), STR_F(ids))
+	cli->status = n_any ? cli_usage(cli, "--kind %.*s is ambiguous: %.*s", STR_F(want), STR_F(ids))
 	                    : cli_usage(cli, "there is no kind '%.*s'; see 'dljob kinds'", STR_F(want));
 	return NULL;
 }
@@ -298,7 +298,7 @@ static bool check_options(struct cli *cli, const struct write_options *o)
 	int64_t n;
 
 	if (!o->n_command)
-		cli->status = cli_usage(cli, "which command? It stands behind --: -n 3 -- python train.py");
+		cli->status = cli_usage(cli, "which command? Write it after --: -n 3 -- python train.py");
 	else if (o->gpus && (!str_int(str_c(o->gpus), &n) || n < 0 || n > GPUS_MOST))
 		cli->status = cli_usage(cli, "--gpus wants 0 to %d for each replica, not '%s'", GPUS_MOST, o->gpus);
 	else
@@ -403,7 +403,7 @@ yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_o
 	}
 	if (doc && o->cluster && !o->image)
 		cli_fail(cli, CLI_WELL,
-		         "warning: no --image, so that the manifest has '" PLACEHOLDER
+		         "warning: without --image the manifest has '" PLACEHOLDER
 		         "'; on a cluster it must be one that holds the program");
 	return doc;
 }

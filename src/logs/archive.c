@@ -51,8 +51,7 @@ static void take_container(void *cookie, const struct log_pod *p, const struct l
 		s = source_new(&a->sources, buf_str(&key), p->uid, p->name, &name);
 		if (!s && !a->some_left_out) {
 			a->some_left_out = true;
-			cli_fail(a->session->cli, CLI_FAILED,
-			         "pods whose labels cannot be names of files are left out");
+			cli_fail(a->session->cli, CLI_FAILED, "pods whose labels cannot be file names are skipped");
 		}
 	}
 	if (s) {
@@ -135,7 +134,7 @@ static void prune(struct archive *a)
 		return;
 	if (!archive_prune(a->o->dir, &a->o->limits, &use, clock_now(&clock_wall), &left, &e) ||
 	    (a->o->limits.bytes && !halve(a, left, &e)))
-		cli_fail(a->session->cli, CLI_FAILED, "the archive cannot be kept within its limits: %s", err_msg(&e));
+		cli_fail(a->session->cli, CLI_FAILED, "the archive exceeds its limits: %s", err_msg(&e));
 	err_release(&e);
 }
 
@@ -190,7 +189,7 @@ static bool lock(struct archive *a)
 			why = strerror(errno);
 		/* Where a file system knows no locks there is none. */
 		else if (flock(a->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-			why = "another 'dljob logs --archive' writes there";
+			why = "another 'dljob logs --archive' is writing to it";
 	}
 	if (why)
 		a->sources.status = cli_fail(a->session->cli, CLI_FAILED, "%s: %s", a->o->dir, why);
@@ -204,7 +203,7 @@ static enum exit_code shortfall(const struct archive *a)
 
 	if (a->o->follow && a->job && left)
 		return cli_fail(a->session->cli, CLI_FAILED,
-		                "%zu more are not whole: their containers still run, or nothing came for a minute",
+		                "%zu more are incomplete: their containers still run, or nothing arrived for a minute",
 		                left);
 	return a->sources.some_failed && !a->o->follow ? CLI_FAILED : CLI_WELL;
 }
@@ -249,7 +248,7 @@ enum exit_code archive_logs(struct session *s, const struct job_found *f, const 
 	if (status == CLI_WELL)
 		status = log_pods_refusal(&a.pods);
 	if (status == CLI_WELL && !(o->follow && !f))
-		printf("%zu logs kept in %s\n", a.sources.n_kept, o->dir);
+		printf("%zu logs archived in %s\n", a.sources.n_kept, o->dir);
 	if (status == CLI_WELL)
 		status = shortfall(&a);
 	archive_release(&a);

@@ -147,8 +147,8 @@ static bool choose(struct show *s)
 
 		if (last && (!str_eq(k->ns, last->ns) || !str_eq(k->kind, last->kind))) {
 			s->status = cli_fail(s->cli, CLI_FAILED,
-			                     "there are several of that name: %.*s in namespace %.*s and %.*s in "
-			                     "namespace %.*s; say KIND/NAME and -n",
+			                     "there are several jobs of that name: %.*s in namespace %.*s and %.*s in "
+			                     "namespace %.*s; choose with KIND/NAME and -n",
 			                     STR_F(last->kind), STR_F(last->ns), STR_F(k->kind), STR_F(k->ns));
 			return false;
 		}
@@ -162,7 +162,7 @@ static bool choose(struct show *s)
 			s->logs.v[n++] = s->logs.v[i];
 	s->logs.n = n;
 	if (!n)
-		s->status = cli_fail(s->cli, CLI_FAILED, "no log that fits is in the archive");
+		s->status = cli_fail(s->cli, CLI_FAILED, "the archive has no matching log");
 	return n > 0;
 }
 

@@ -86,7 +86,7 @@ static void report_source(const struct source *s, const char *what, struct str w
 static void tell_unwritten(struct source *s, struct err *e)
 {
 	s->unwritten = true;
-	report_source(s, "its log cannot be kept", str_c(err_msg(e)));
+	report_source(s, "its log cannot be archived", str_c(err_msg(e)));
 	err_release(e);
 }
 
@@ -207,7 +207,7 @@ static void on_refusal(struct source *s, const struct outcome *o)
 		return;
 	}
 	if (!s->refused)
-		report_source(s, "its log may not be read", o->message);
+		report_source(s, "reading its log is forbidden", o->message);
 	s->refused = true;
 	try_again(s, o->message);
 }

@@ -45,7 +45,7 @@ struct source {
 	bool to_the_end; /* the stream was opened after the container's end */
 	bool got;        /* something came of it … */
 	bool unwritten;  /* … and could not be kept */
-	bool refused;    /* it was said that its log may not be read */
+	bool refused;    /* it was said that reading its log is forbidden */
 	int tries;
 	msec delay;
 	struct archive_file file;

@@ -216,7 +216,7 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 	if (o->code == 401 || o->code == 403 || o->code == 0)
 		l->status = remote_refused(&l->session->remote, "read logs", o->code, o->message);
 	else if (o->code == 404)
-		report_replica(l, s, "its pod is gone, and its log with it", STR_NONE);
+		report_replica(l, s, "its pod and its log are gone", STR_NONE);
 	else
 		report_replica(l, s, "its log cannot be read", o->message);
 }
@@ -269,7 +269,7 @@ static struct log_source *add_source(struct logs *l, struct str key, const struc
 	if (l->n_open >= LOGS_AT_ONCE) {
 		if (!l->n_told++)
 			cli_fail(l->session->cli, CLI_FAILED,
-			         "only the first %d replicas are shown; --role and --index choose others",
+			         "only the first %d replicas are shown; choose others with --role and --index",
 			         LOGS_AT_ONCE);
 		l->status = CLI_FAILED;
 		return NULL;
@@ -493,20 +493,18 @@ static enum exit_code say_nothing(struct logs *l)
 	if (l->o->previous && l->session->remote.local)
 		return cli_fail(cli, CLI_FAILED, "no container of %.*s has an earlier log", STR_F(v.name));
 	if (l->o->previous)
-		return cli_fail(
-			cli, CLI_FAILED,
-			"no container of %.*s has an earlier log: a replica that is started again is a new pod, and "
-			"the log of the old one is where your cluster's log agent keeps it",
-			STR_F(v.name));
+		return cli_fail(cli, CLI_FAILED,
+		                "no container of %.*s has an earlier log: a restarted replica is a new pod, and "
+		                "the log of the old one is wherever your cluster's log agent keeps it",
+		                STR_F(v.name));
 	if (l->o->role || l->o->index >= 0 || l->o->container)
-		return cli_fail(cli, CLI_FAILED, "no replica of %.*s that fits has a log; 'dljob get %.*s' shows them",
+		return cli_fail(cli, CLI_FAILED, "no matching replica of %.*s has a log; 'dljob get %.*s' shows them",
 		                STR_F(v.name), STR_F(v.name));
 	if (phase_final(v.phase))
-		return cli_fail(
-			cli, CLI_FAILED,
-			"%.*s has ended and its pods are gone, and their logs with them; 'cleanPods: None' in the "
-			"policy keeps them",
-			STR_F(v.name));
+		return cli_fail(cli, CLI_FAILED,
+		                "%.*s has ended and its pods and their logs are gone; 'cleanPods: None' in the "
+		                "policy keeps them",
+		                STR_F(v.name));
 	return cli_fail(cli, CLI_FAILED, "no replica of %.*s has a log yet: %.*s; -f waits for them", STR_F(v.name),
 	                STR_F(v.reason.n ? v.reason : v.state));
 }

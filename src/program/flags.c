@@ -46,8 +46,7 @@ static const struct flag flags[] = {
 
 	{ FLAG_TITLE, NULL, 0, NULL, "Kinds" },
 	{ FLAG_TEXT, "kinds", AT(kinds), "A,B", "serve only these: TfJob, tfjobs or TfJob.mlkube.io" },
-	{ FLAG_LIST, "kinds-dir", AT(kinds_dirs), "DIR",
-	  "serve the kinds of its *.lua too; may be given several times" },
+	{ FLAG_LIST, "kinds-dir", AT(kinds_dirs), "DIR", "also serve the kinds of its *.lua files; repeatable" },
 	{ FLAG_BOOL, "install-crds", AT(install_crds), NULL, "create or upgrade their CRDs at the start (true)" },
 	{ FLAG_BOOL, "adopt-crds", AT(adopt_crds), NULL, "replace CRDs that others created" },
 	{ FLAG_BOOL, "cleanup-on-exit", AT(cleanup_on_exit), NULL,

@@ -35,7 +35,7 @@ static bool check_volumes(const struct run *r, const struct looking *g)
 	for (size_t i = 0; i < r->given.n_volumes; i++) {
 		if (g->used[i])
 			continue;
-		r->cli->status = cli_fail(r->cli, CLI_INVALID, "--volume %s: no replica has a volume or a claim '%.*s'",
+		r->cli->status = cli_fail(r->cli, CLI_INVALID, "--volume %s: no replica has a volume or a PVC '%.*s'",
 		                          r->options->volumes.v[i], STR_F(r->given.volumes[i].name));
 		well = false;
 	}
@@ -125,7 +125,7 @@ static void say_without_gpus(const struct job *job)
 		long long n = runner_gpus_of(job->roles[i].template);
 
 		if (n && job->roles[i].count)
-			fprintf(stderr, "dljob: WITHOUT GPUs: %.*s asks for %lld each and gets none (--without-gpus)\n",
+			fprintf(stderr, "dljob: WITHOUT GPUs: %.*s requests %lld each and gets none (--without-gpus)\n",
 			        STR_F(job->roles[i].name), n);
 	}
 }

@@ -147,6 +147,6 @@ void run_command_notes(struct run *r)
 
 	if (!r->options->command.n_command || r->options->quiet || gpus <= 0 || write_gpus(&r->options->command))
 		return;
-	run_say(r, "note: %lld GPU%s of this machine %s hidden: --gpus 1 gives each replica one", (long long)gpus,
+	run_say(r, "note: %lld GPU%s of this machine %s hidden; --gpus 1 gives each replica one", (long long)gpus,
 	        gpus == 1 ? "" : "s", gpus == 1 ? "is" : "are");
 }

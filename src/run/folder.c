@@ -118,7 +118,7 @@ bool run_folder_make(struct run *r)
 	r->lock = -1;
 	if (mkdtemp(r->folder) && make_lock(r))
 		return true;
-	r->cli->status = cli_fail(r->cli, CLI_FAILED, "cannot make %s: %s; TMPDIR names another place", r->folder,
+	r->cli->status = cli_fail(r->cli, CLI_FAILED, "cannot create %s: %s; set TMPDIR to another folder", r->folder,
 	                          strerror(errno));
 	run_folder_release(r);
 	return false;

@@ -42,7 +42,7 @@ static bool take_job(struct run *r, const char *file, const struct manifest *m, 
 
 	if (in->doc) {
 		report_line(report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
-		            arena_printf(&r->cli->arena, "a second job: %s has one already; run them one by one",
+		            arena_printf(&r->cli->arena, "a second job, after the one in %s: run them one by one",
 		                         in->file));
 		return true;
 	}

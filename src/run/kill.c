@@ -30,8 +30,9 @@ static bool check_target(struct run *r, const struct run_kill *k)
 			continue;
 		if (k->index < count)
 			return true;
-		r->cli->status = cli_fail(r->cli, CLI_INVALID, "--kill %s: the role %.*s has %d replica%s, from 0 on",
-		                          k->text, STR_F(k->role), (int)count, count == 1 ? "" : "s");
+		r->cli->status =
+			cli_fail(r->cli, CLI_INVALID, "--kill %s: the role %.*s has %d replica%s, starting at 0",
+		                 k->text, STR_F(k->role), (int)count, count == 1 ? "" : "s");
 		return false;
 	}
 	r->cli->status =
@@ -47,8 +48,8 @@ bool run_kills_parse(struct run *r)
 	r->n_kills = list->n;
 	for (size_t i = 0; i < list->n; i++) {
 		if (!parse(&r->kills[i], list->v[i])) {
-			r->cli->status = cli_usage(r->cli, "--kill wants ROLE/INDEX@SECONDS as worker/1@2.5, not '%s'",
-			                           list->v[i]);
+			r->cli->status = cli_usage(
+				r->cli, "--kill wants ROLE/INDEX@SECONDS such as worker/1@2.5, not '%s'", list->v[i]);
 			return false;
 		}
 		if (!check_target(r, &r->kills[i]))
@@ -74,7 +75,7 @@ static void carry_out(struct run *r, struct run_kill *k)
 
 	k->done = true;
 	if (!run_pod_folder(r, k->role, k->index, &folder))
-		run_say(r, "--kill %s: it does not run any more", k->text);
+		run_say(r, "--kill %s: the replica is no longer running", k->text);
 	else if (pod_kill(folder.p, &e))
 		run_say(r, "killed %.*s-%d (--kill %s)", STR_F(k->role), (int)k->index, k->text);
 	else
@@ -104,5 +105,5 @@ void run_kills_end(struct run *r)
 {
 	for (size_t i = 0; i < r->n_kills; i++)
 		if (!r->kills[i].done)
-			run_say(r, "--kill %s: the job had ended before", r->kills[i].text);
+			run_say(r, "--kill %s: the job ended before that", r->kills[i].text);
 }

@@ -82,9 +82,9 @@ static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
 		if (timeout && waited >= timeout) {
 			close(fd);
 			return cli_fail(l->cli, CLI_TIMED_OUT,
-			                "pods are still ending; `dljob local down --now` does not wait for them");
+			                "pods are still ending; `dljob local down --now` kills them");
 		}
-		fprintf(stderr, "dljob local: pods are ending (%lld s); --now does not wait for them\n",
+		fprintf(stderr, "dljob local: waiting for pods to end (%lld s); --now kills them\n",
 		        (long long)(waited / 1000));
 	}
 	close(fd);
@@ -161,7 +161,7 @@ static bool clear(struct local *l, struct err *e)
 	bool well = local_look(l->folder, true, h, e);
 
 	if (well && h->pid)
-		well = err_set(e, ERR_IO, "process %d has it", (int)h->pid);
+		well = err_set(e, ERR_IO, "process %d holds it", (int)h->pid);
 	well = well && embedded_clear(l->folder, e);
 	local_holder_release(h);
 	return well;
@@ -177,7 +177,7 @@ enum exit_code local_reset(struct local *l)
 	if (!times(l, &timeout))
 		return l->cli->status;
 	if (!l->options->yes)
-		return cli_usage(l->cli, "this removes all jobs, logs and keys in %s: say --yes", l->folder);
+		return cli_usage(l->cli, "this deletes all jobs, logs and keys in %s: confirm with --yes", l->folder);
 	if (!look_at_folder(l, &there) || !there)
 		return l->cli->status;
 	status = down(l, timeout);
@@ -185,7 +185,7 @@ enum exit_code local_reset(struct local *l)
 		return status;
 	/* A database that cannot be opened is why one comes here. */
 	if ((status == CLI_WELL || clear(l, &e)) && local_folder_empty(l->folder, &left, &e)) {
-		printf(left ? "%s: the cluster is gone, other files are left\n" : "%s is empty\n", l->folder);
+		printf(left ? "%s: the cluster is deleted, other files are left\n" : "%s is empty\n", l->folder);
 		return CLI_WELL;
 	}
 	status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));

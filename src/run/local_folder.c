@@ -36,14 +36,15 @@ static int open_ours(const char *folder, struct err *e)
 	if (fd < 0 && errno == ENOENT)
 		return -1;
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR) && lstat(folder, &st) == 0 && S_ISLNK(st.st_mode))
-		err_set(e, ERR_IO, "%s is a link: DLJOB_HOME must name the folder itself", folder);
+		err_set(e, ERR_IO, "%s is a link: set DLJOB_HOME to the folder itself", folder);
 	else if (fd < 0 || fstat(fd, &st))
 		err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
 	else if (st.st_uid != geteuid())
-		err_set(e, ERR_IO, "%s belongs to user %d: DLJOB_HOME must name a folder of yours", folder,
+		err_set(e, ERR_IO, "%s belongs to user %d: set DLJOB_HOME to a folder of your own", folder,
 		        (int)st.st_uid);
 	else if (st.st_mode & 022)
-		err_set(e, ERR_IO, "others may write to %s: `chmod go-w` it, or name another with DLJOB_HOME", folder);
+		err_set(e, ERR_IO, "others may write to %s: `chmod go-w` it, or set DLJOB_HOME to another folder",
+		        folder);
 	else
 		return fd;
 	if (fd >= 0)
@@ -100,8 +101,8 @@ static bool is_empty(int dir)
 static bool refuse_foreign(const char *folder, struct err *e)
 {
 	return err_set(e, ERR_IO,
-	               "%s holds files that are no cluster's (there is no " MARKER
-	               " in it): name another folder with DLJOB_HOME",
+	               "%s contains files that are not a cluster's (there is no " MARKER
+	               " in it): set DLJOB_HOME to another folder",
 	               folder);
 }
 

@@ -125,7 +125,7 @@ static void files_of_others_are_refused(void **state)
 	assert_int_equal(mkdir(in_top("theirs"), 0700), 0);
 	write_file(in_top("theirs/thesis.tex"));
 	assert_false(local_folder_make(in_top("theirs"), &e));
-	assert_non_null(strstr(err_msg(&e), "holds files that are no cluster's"));
+	assert_non_null(strstr(err_msg(&e), "contains files that are not a cluster's"));
 	assert_int_equal(access(in_top("theirs/dljob-cluster"), F_OK), -1);
 	err_release(&e);
 }

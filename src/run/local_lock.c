@@ -71,7 +71,7 @@ static bool look_at_lock(struct local_holder *h, bool take, struct err *e)
 		}
 		nanosleep(&moment, NULL);
 	}
-	return err_set(e, ERR_IO, "lock: somebody has it, and does not say who");
+	return err_set(e, ERR_IO, "lock: held by an unknown process");
 }
 
 bool local_look(const char *folder, bool take, struct local_holder *ret, struct err *e)

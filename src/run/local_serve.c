@@ -116,7 +116,7 @@ static bool open_cluster(struct serving *s, struct kinds *kinds, bool down, stru
 	if (!s->em || down)
 		return s->em != NULL;
 	if (o->without_gpus)
-		log_warn(NO_FIELDS, "--without-gpus: pods that ask for GPUs run WITHOUT any");
+		log_warn(NO_FIELDS, "--without-gpus: pods that request GPUs run WITHOUT any");
 	if (*embedded_world(s->em)->note)
 		log_warn(NO_FIELDS, "%s", embedded_world(s->em)->note);
 	s->api = api_open(&(struct api_config){ .loop = s->loop,

@@ -20,7 +20,7 @@ enum exit_code local_status(struct local *l)
 		return CLI_FAILED;
 	}
 	if (!h.port) {
-		printf("the cluster on this machine is starting or ending: pid %d\n", (int)h.pid);
+		printf("the cluster on this machine is starting or stopping: pid %d\n", (int)h.pid);
 		return CLI_FAILED;
 	}
 	printf("the cluster on this machine is up: https://127.0.0.1:%d, pid %d\n", h.port, (int)h.pid);
@@ -35,7 +35,7 @@ enum exit_code local_kubeconfig(struct local *l)
 	const char *path = arena_printf(&l->cli->arena, "%s/kubeconfig", l->folder).p;
 
 	if (access(path, R_OK))
-		return cli_fail(l->cli, CLI_FAILED, "there is no %s yet: `dljob local up` makes it", path);
+		return cli_fail(l->cli, CLI_FAILED, "there is no %s yet: `dljob local up` creates it", path);
 	puts(path);
 	return CLI_WELL;
 }

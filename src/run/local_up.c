@@ -88,7 +88,7 @@ static enum exit_code await(struct local *l, pid_t pid, int fd)
 		return local_status(l);
 	waitpid(pid, NULL, 0);
 	if (n == 0)
-		return cli_fail(l->cli, CLI_FAILED, "it ended before it could serve; %s/log says more", l->folder);
+		return cli_fail(l->cli, CLI_FAILED, "it ended before it was ready; see %s/log", l->folder);
 	return cli_fail(l->cli, CLI_FAILED, "%s", text);
 }
 
@@ -136,12 +136,11 @@ static enum exit_code up_already(struct local *l)
 	const char *missing = local_kinds_missing(l);
 
 	if (missing)
-		return cli_fail(
-			l->cli, CLI_INVALID,
-			"it is up already, and cannot be given the kinds of %s while it runs: 'dljob local down' "
-			"keeps its jobs, then 'dljob local up --kinds-dir %s'",
-			missing, missing);
-	fputs("it is up already\n", stdout);
+		return cli_fail(l->cli, CLI_INVALID,
+		                "it is already up, and cannot load the kinds of %s while it runs: 'dljob local down' "
+		                "keeps its jobs, then 'dljob local up --kinds-dir %s'",
+		                missing, missing);
+	fputs("it is already up\n", stdout);
 	return local_status(l);
 }
 

@@ -27,8 +27,8 @@ static void on_stop_signal(void *cookie, int signum)
 
 	r->stops++;
 	if (r->stops == 1) {
-		run_say(r, "%s: stopping, which may take %lld s; once more stops at once",
-		        signum == SIGINT ? "interrupted" : "told to end", (long long)r->input.grace);
+		run_say(r, "%s: stopping, which may take %lld s; interrupt again to stop at once",
+		        signum == SIGINT ? "interrupted" : "terminated", (long long)r->input.grace);
 		stop(r, RUN_INTERRUPTED, -1);
 	} else {
 		stop(r, RUN_INTERRUPTED, 0);

@@ -35,8 +35,7 @@ static bool put_object(struct run *r, yyjson_val *root, struct err *e)
 	bool well;
 
 	if (!q.type)
-		return err_set(e, ERR_INVALID, "%.*s %.*s: there is nothing on this machine that could serve it",
-		               STR_F(kind), STR_F(name));
+		return err_set(e, ERR_INVALID, "%.*s %.*s: not supported on this machine", STR_F(kind), STR_F(name));
 	q.ns = !q.type->namespaced ? STR_NONE : str_empty(ns) ? r->input.ns : ns;
 	json_write_val(root, &text);
 	q.body = buf_str(&text);

@@ -15,7 +15,7 @@ load ../e2e/archive-server
   serve
   keep -f demo
   kept
-  is "$status $(cat keep.out)" "1 1 logs kept in kept"
-  is "$(cat keep.err)" "dljob logs: 1 more are not whole: their containers still run, or nothing came for a minute"
+  is "$status $(cat keep.out)" "1 1 logs archived in kept"
+  is "$(cat keep.err)" "dljob logs: 1 more are incomplete: their containers still run, or nothing arrived for a minute"
   log_is 0 "line 1"
 }

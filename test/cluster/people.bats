@@ -67,7 +67,7 @@ TfJob.mlkube.io/bad created"
 bad was deleted"
   is "$(kubectl -n "$ns" get dljobs -o name)" ""
   split people list
-  is "$err" "no jobs in namespace $ns; -A looks in all of them"
+  is "$err" "no jobs in namespace $ns; -A lists all namespaces"
 }
 
 @test "every kind can be submitted, listed, shown, suspended, resumed and deleted" {

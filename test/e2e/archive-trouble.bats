@@ -15,7 +15,7 @@ load archive-server
   answers "$a" "$pods/b/log 403 {\"kind\":\"Status\",\"message\":\"not now\"}" "$pods/b 200 $(pod b 1)" "$two"
   n=$(grep -c "^GET $pods/b/log" requests)
   eventually 120 asked "$pods/b/log" $((n + 2))
-  is "$(cat keep.err)" "dljob logs: ml/b (main): its log may not be read: not now"
+  is "$(cat keep.err)" "dljob logs: ml/b (main): reading its log is forbidden: not now"
   answers "$a" "$pods/b/log 200 \"$(line 2)\"" "$pods/b 200 $(pod b 1)" "$two"
   eventually 120 log_is 1 "line 2"
   kill -TERM "$(cat keep.pid)"

@@ -100,7 +100,7 @@ ends_with() { is "$(tail -n 1 "$(log "$1" "$2" "$3")" | sed 's/^[^ ]* //')" "$4"
   # Again, with everything there already.
   stop_keeping KILL
   before=$(sha256sum <"$(log count 0 0)")
-  is "$(dljob logs --local -q --archive kept count)" "1 logs kept in kept"
+  is "$(dljob logs --local -q --archive kept count)" "1 logs archived in kept"
   is "$(sha256sum <"$(log count 0 0)")" "$before"
 }
 
@@ -108,16 +108,16 @@ ends_with() { is "$(tail -n 1 "$(log "$1" "$2" "$3")" | sed 's/^[^ ]* //')" "$4"
   up
   job one 'sleep 0.5; echo done' 2 | submit
   split timeout 60 "$DLJOB" logs --local -q --archive kept -f one
-  is "$status $out" "0 2 logs kept in kept"
+  is "$status $out" "0 2 logs archived in kept"
   is "$(texts "$(log one 0 0)")" "done"
   job other 'echo x' 3 | submit
   ended other Succeeded
-  is "$(dljob logs --local -q --archive kept aitj/other --role trainer --index 2)" "1 logs kept in kept"
+  is "$(dljob logs --local -q --archive kept aitj/other --role trainer --index 2)" "1 logs archived in kept"
   is "$(texts "$(log other 2 0)")" "x"
   [ ! -e "$(log other 0 0)" ]
-  is "$(dljob logs --local -q --archive all --all)" "5 logs kept in all"
-  is "$(dljob logs --local -q --archive every -A)" "5 logs kept in every"
-  is "$(dljob logs --local -q --archive none -n nowhere --all)" "0 logs kept in none"
+  is "$(dljob logs --local -q --archive all --all)" "5 logs archived in all"
+  is "$(dljob logs --local -q --archive every -A)" "5 logs archived in every"
+  is "$(dljob logs --local -q --archive none -n nowhere --all)" "0 logs archived in none"
 }
 
 @test "the archive keeps to its limits: the oldest jobs go" {
@@ -130,9 +130,9 @@ ends_with() { is "$(tail -n 1 "$(log "$1" "$2" "$3")" | sed 's/^[^ ]* //')" "$4"
     touch -d "@$((1700000000 + n))" kept/default/*/"big$n"/*/*/*
   done
   echo mine >kept/notes
-  is "$(dljob logs --local -q --archive kept --all -n none --max-bytes 130k)" "0 logs kept in kept"
+  is "$(dljob logs --local -q --archive kept --all -n none --max-bytes 130k)" "0 logs archived in kept"
   is "$(cd kept/default/* && echo *)" "big2 big3"
-  is "$(dljob logs --local -q --archive kept/ --all -n none --max-bytes 0 --max-age 1h)" "0 logs kept in kept/"
+  is "$(dljob logs --local -q --archive kept/ --all -n none --max-bytes 0 --max-age 1h)" "0 logs archived in kept/"
   is "$(ls kept)" notes
 }
 
@@ -174,7 +174,7 @@ ends_with() { is "$(tail -n 1 "$(log "$1" "$2" "$3")" | sed 's/^[^ ]* //')" "$4"
   eventually 60 locked
   split timeout 60 "$DLJOB" logs --local -q --archive kept --all
   is "$status" 1
-  is "$err" "dljob logs: kept: another 'dljob logs --archive' writes there"
+  is "$err" "dljob logs: kept: another 'dljob logs --archive' is writing to it"
   stop_keeping TERM
   # What is asked | what is said
   while IFS='|' read -r options said; do
@@ -183,14 +183,14 @@ ends_with() { is "$(tail -n 1 "$(log "$1" "$2" "$3")" | sed 's/^[^ ]* //')" "$4"
     is "$status" 2
     has "$err" "$said"
   done <<'TABLE'
---archive d|which job? --all: all of the namespace
+--archive d|which job? --all: all jobs of the namespace
 --archive d --all job|a job or --all, not both
---archive d job --tail 3|keeps whole logs
---archive d --from e job|keeps whole logs
+--archive d job --tail 3|writes whole logs
+--archive d --from e job|writes whole logs
 --archive d --all --max-bytes much|--max-bytes wants a size such as 500M or 10Gi, not 'much'
 --archive d --all --max-age long|--max-age wants a time such as 24h or 720h, not 'long'
 --all job|are for --archive
---from d -f job|--from shows all that was kept
+--from d -f job|--from reads an archive
 --from d nokind/job|nokind
 TABLE
   split dljob logs --local -q --archive /proc/none --all
@@ -200,12 +200,13 @@ TABLE
   is "$status $err" "1 dljob logs: nowhere: No such file or directory"
   mkdir -p d/a/K.g/job/u/w-0 d/b/K.g/job/u/w-0 d/a/K.g/job/u/../../../../x
   split dljob logs job --from d
-  is "$status $err" "1 dljob logs: no log that fits is in the archive"
+  is "$status $err" "1 dljob logs: the archive has no matching log"
   echo "2026-01-02T03:04:05Z from a" >d/a/K.g/job/u/w-0/0.main.log
   echo "2026-01-02T03:04:05Z from b" >d/b/K.g/job/u/w-0/0.main.log
   split dljob logs job --from d
   is "$status" 1
-  has "$err" "there are several of that name: K.g in namespace a and K.g in namespace b; say KIND/NAME and -n"
+  has "$err" "there are several jobs of that name: K.g in namespace a and K.g in namespace b; choose with \
+KIND/NAME and -n"
   is "$(dljob logs job --from d -n b)" "w-0 | from b"
   # Another job of the name, later: that one.
   mkdir -p d/a/K.g/job/later/w-0

@@ -84,7 +84,7 @@ completes() {
 @test "completion scripts are for bash and zsh" {
   split dljob completion fish
   is "$status" 2
-  has "$err" "which shell? There is bash and zsh"
+  has "$err" "which shell? bash or zsh"
   command -v zsh >/dev/null || skip "there is no zsh here"
   zsh -n "$DESTDIR$PREFIX/share/zsh/site-functions/_dljob"
 }

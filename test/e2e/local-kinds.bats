@@ -49,13 +49,13 @@ logged() { grep -qF -- "$1" home/log; }
   up
   split up --kinds-dir kinds
   is "$status" 2
-  has "$err" "it is up already, and cannot be given the kinds of kinds while it runs: 'dljob local down' keeps its jobs"
+  has "$err" "it is already up, and cannot load the kinds of kinds while it runs: 'dljob local down' keeps its jobs"
   dljob local down >/dev/null
   up --kinds-dir kinds
   # The same folder by another name is no other one.
   split up --kinds-dir "$PWD/kinds/"
   is "$status" 0
-  has "$out" "it is up already"
+  has "$out" "it is already up"
   split up
   is "$status" 0
 }

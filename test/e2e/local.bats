@@ -25,7 +25,7 @@ teardown() {
   pid=$(cluster_pid)
   split up
   is "$status" 0
-  has "$out" "it is up already"
+  has "$out" "it is already up"
   has "$out" ", pid $pid"
   split dljob local kubeconfig
   is "$status $out" "0 $PWD/home/kubeconfig"
@@ -270,7 +270,7 @@ damage() {
     # shellcheck disable=SC2086 # several words
     split dljob local $words
     is "$status" 1
-    has "$err" "$DLJOB_HOME holds files that are no cluster's"
+    has "$err" "$DLJOB_HOME contains files that are not a cluster's"
     is "$(ls -A home)" sub
   done
   # A cluster's, with something that somebody else has put there.

@@ -67,11 +67,11 @@ last() { # last METHOD: the last such request
     # shellcheck disable=SC2086 # words
     split dljob $c
     is "$status" 1
-    is "$err" "dljob ${c%% *}: no cluster: there is no kubeconfig, and none runs on this machine; start one with \
+    is "$err" "dljob ${c%% *}: there is no kubeconfig, and no cluster runs on this machine; start one with \
 'dljob local up'"
   done
   split dljob list --local
-  is "$err" "dljob list: no cluster: none runs on this machine; start one with 'dljob local up'"
+  is "$err" "dljob list: no cluster runs on this machine; start one with 'dljob local up'"
   split dljob list --local --context x
   is "$status" 2
   split dljob list --kubeconfig none
@@ -227,7 +227,7 @@ YAML
   serve
   split dljob get demo -q
   is "$status" 2
-  is "$err" "dljob get: there are several jobs demo: say AITrainingJob.elasticdeeplearning.ai/demo or \
+  is "$err" "dljob get: there are several jobs demo: use AITrainingJob.elasticdeeplearning.ai/demo or \
 TfJob.mlkube.io/demo"
   split dljob get deno -q
   is "$status" 1
@@ -364,7 +364,7 @@ harmless() {
     ([.. | .env? | select(.) | .[0].value] | unique)]' sent.json)" '["demo-b",3,"None",["0.1"]]'
   split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs[9].replicas=3'
   is "$status" 2
-  has "$err" "--set spec.replicaSpecs[9].replicas=3: spec.replicaSpecs has 2 items, from [0] on: there is no [9]"
+  has "$err" "--set spec.replicaSpecs[9].replicas=3: spec.replicaSpecs has 2 items, starting at [0]: there is no [9]"
   # A change is checked like the rest.
   split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs[1].replicas=x'
   is "$status" 2
@@ -386,8 +386,8 @@ harmless() {
   split dljob submit -q job.yaml
   is "$status" 1
   is "$out" "ConfigMap/c created"
-  has "$err" "job.yaml:18:1: note: Deployment of apps/v1 is no job: skipped"
-  has "$err" "TfJob.mlkube.io/demo exists already; 'dljob rerun demo' runs it again"
+  has "$err" "job.yaml:18:1: note: Deployment of apps/v1 is not a job: skipped"
+  has "$err" "TfJob.mlkube.io/demo already exists: 'dljob rerun demo' runs it again"
   tfjob demo 1 | sed 's/name: demo/&\n  namespace: other/' >other.yaml
   split dljob submit -q -n ml other.yaml
   is "$status" 2
@@ -411,7 +411,7 @@ harmless() {
   has "$(last POST)" '"name":"again"'
   split dljob rerun runs -q
   is "$status" 1
-  is "$err" "dljob rerun: runs has not ended (Running); with --force it runs a second time beside the first"
+  is "$err" "dljob rerun: runs has not ended (Running): with --force a second one runs beside it"
   dljob rerun runs -q --force
   # Nothing is deleted for one that would be invalid.
   split dljob rerun demo -q --replace --set 'spec.replicaSpecs[1].replicas=-1'
@@ -446,7 +446,7 @@ harmless() {
   serve
   split dljob rerun demo-2 -q
   is "$status" 1
-  is "$err" "dljob rerun: demo-3 to demo-102 exist already; --name gives it another one"
+  is "$err" "dljob rerun: demo-3 to demo-102 already exist: choose a name with --name"
   sed -n 's/^POST.*"name":"\(demo-[0-9]*\)".*/\1/p' requests >names
   is "$(head -n 3 names | paste -s -d ' ')" "demo-3 demo-4 demo-5"
 }
@@ -457,14 +457,14 @@ harmless() {
   serve
   split dljob scale demo worker=4 -q
   is "$status" 0
-  is "$out" "demo: worker from 2 to 4 replicas; the whole job starts again, not counted"
+  is "$out" "demo: worker from 2 to 4 replicas; the whole job restarts, not counted"
   # Not the resourceVersion: the operator writes into the status all the time.
   is "$(last PATCH)" "PATCH $tfjobs/demo [{\"op\":\"test\",\"path\":\"/metadata/uid\",\"value\":\"u-demo\"},\
 {\"op\":\"test\",\"path\":\"/metadata/generation\",\"value\":2},\
 {\"op\":\"add\",\"path\":\"/spec/replicaSpecs/1/replicas\",\"value\":4}]"
   split dljob scale demo MASTER=2 -q
   is "$status" 2
-  is "$err" "dljob scale: demo cannot be scaled so: spec.replicaSpecs[0].replicas: there is exactly one MASTER"
+  is "$err" "dljob scale: demo cannot be scaled like this: spec.replicaSpecs[0].replicas: there is exactly one MASTER"
   split dljob scale demo ps=2 -q
   is "$err" "dljob scale: demo has no role ps; it has master, worker"
   split dljob scale ended worker=1 -q
@@ -508,7 +508,7 @@ harmless() {
   is "$status" 1
   is "$out" "demo was deleted"
   split dljob delete -q --all
-  is "$out" "there are no jobs in namespace ml"
+  is "$out" "no jobs in namespace ml"
   split dljob delete -q
   is "$status" 2
 }
@@ -560,10 +560,10 @@ worker-1 | 2026-01-02T03:04:05Z five"
 master-0 | four"
   split dljob logs demo -q --previous
   is "$status" 1
-  has "$err" "where your cluster's log agent keeps it"
+  has "$err" "wherever your cluster's log agent keeps it"
   split dljob logs demo -q --role ps
   is "$status" 1
-  is "$err" "dljob logs: no replica of demo that fits has a log; 'dljob get demo' shows them"
+  is "$err" "dljob logs: no matching replica of demo has a log; 'dljob get demo' shows them"
 }
 
 @test "logs: none yet, none any more, one that cannot be read" {
@@ -574,7 +574,7 @@ master-0 | four"
   is "$status" 1
   is "$err" "dljob logs: no replica of demo has a log yet: waits for a GPU; -f waits for them"
   split dljob logs ended -q
-  has "$err" "ended has ended and its pods are gone, and their logs with them; 'cleanPods: None' in the"
+  has "$err" "ended has ended and its pods and their logs are gone; 'cleanPods: None' in the"
   answers "GET $tfjobs/demo 200 $(job demo Running x)" "$(log_of m 01:one)" \
     "GET /api/v1/namespaces/ml/pods/w0/log 500 {\"kind\":\"Status\",\"message\":\"no route to node\"}" \
     "GET /api/v1/namespaces/ml/pods 200 [$(pod_of m master 0),$(pod_of w0 worker 0)]"
@@ -611,6 +611,6 @@ master-0 | four"
     status=0
     wait "$(cat submit.pid)" || status=$?
     is "$status" 130
-    has "$(cat err)" "demo goes on; 'dljob logs -f demo' shows it, 'dljob delete demo' ends it"
+    has "$(cat err)" "demo keeps running; 'dljob logs -f demo' shows it, 'dljob delete demo' ends it"
   done
 }

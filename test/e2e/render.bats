@@ -226,7 +226,7 @@ YAML
   printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n' >other.yaml
   split dljob render other.yaml
   is "$status" 2
-  has "$err" "there is no job in other.yaml: ConfigMap of v1 is none; a job is "
+  has "$err" "there is no job in other.yaml: ConfigMap of v1 is not a job; a job is "
   : >empty.yaml
   split dljob render empty.yaml
   is "$status" 2

@@ -106,7 +106,7 @@ PY
   has_not "$err" "hidden"
   CUDA_VISIBLE_DEVICES=2,3 split dljob run -n 1 -- sh -c 'echo "<$CUDA_VISIBLE_DEVICES>"'
   is "$out" "worker-0 | <>"
-  has "$err" "dljob: note: 2 GPUs of this machine are hidden: --gpus 1 gives each replica one"
+  has "$err" "dljob: note: 2 GPUs of this machine are hidden; --gpus 1 gives each replica one"
   split dljob run -n 3 --gpus 2 -- true
   is "$status" 2
   has "$err" "GPU"
@@ -148,7 +148,7 @@ PY
   dljob validate job.yaml
   split dljob run -n 2 -o json -- python3 train.py
   is "$(printf '%s' "$out" | jq -r .metadata.name)" train
-  has "$err" "warning: no --image, so that the manifest has 'your-image-here'"
+  has "$err" "warning: without --image the manifest has 'your-image-here'"
 }
 
 @test "the job's name is the program's" {
@@ -181,7 +181,7 @@ PY
     is "$status" 0
     printf '%s\n' "$out" >text.yaml
     is "$(yaml_to_json <text.yaml)" "$(dljob run -o yaml --image i -- sh -c "$text" | yaml_to_json)"
-    has "$out" $'\n    # Pods that have ended are kept'
+    has "$out" $'\n    # Keep finished pods'
   done
   same=(-n 2 --image i -e LR=1 --set spec.policy.restart.limit=3 -- true)
   is "$(dljob init "${same[@]}" | yaml_to_json)" "$(dljob run -o yaml "${same[@]}" | yaml_to_json)"
@@ -207,11 +207,11 @@ PY
     has "$err" "$message"
     is "$out" ""
   }
-  wrong "-n is how many replicas run, not a namespace, so that it cannot be 'ml'" -n ml -- true
-  wrong "-n is how many replicas run, not a namespace, so that it cannot be 'ml'" -n ml job.yaml
+  wrong "-n is the number of replicas, not a namespace: 'ml' is no number" -n ml -- true
+  wrong "-n is the number of replicas, not a namespace: 'ml' is no number" -n ml job.yaml
   wrong "-n is for a command" -n 3 job.yaml
   wrong "--name is for a command" --name x job.yaml
-  wrong "behind --: '-n 3 -- python train.py'; python is taken for a file" -n 3 python train.py
+  wrong "after --: '-n 3 -- python train.py'; python is read as a file" -n 3 python train.py
   wrong "-n wants 1 to 100000 replicas, not 0" -n 0 -- true
   wrong "-n and --roles" -n 1 --roles ps=1 -- true
   wrong "--roles wants ROLE=N" --roles ps -- true

@@ -68,7 +68,7 @@ setup() {
   echo 'metadata: {name: c}' >>cm.yaml
   split dljob run cm.yaml
   is "$status" 2
-  has "$err" "there is no job in cm.yaml: ConfigMap of v1 is none; a job is "
+  has "$err" "there is no job in cm.yaml: ConfigMap of v1 is not a job; a job is "
   job true >a.yaml
   split dljob run a.yaml a.yaml
   is "$status" 2
@@ -90,7 +90,7 @@ setup() {
   has "$err" "no role 'worker'"
   split dljob run --kill trainer/1@1 a.yaml
   is "$status" 2
-  is "$err" "dljob run: --kill trainer/1@1: the role trainer has 1 replica, from 0 on"
+  is "$err" "dljob run: --kill trainer/1@1: the role trainer has 1 replica, starting at 0"
   split dljob run --volume x=/nowhere a.yaml
   is "$status" 2
   has "$err" "no such directory"
@@ -185,8 +185,8 @@ data: {key: "from the map\n"}
 YAML
   split dljob run cm.yaml job.yaml --volume d=data --volume datta=data --volume e=data
   is "$status" 2
-  has "$err" "--volume datta=data: no replica has a volume or a claim 'datta'"
-  has "$err" "--volume e=data: no replica has a volume or a claim 'e'"
+  has "$err" "--volume datta=data: no replica has a volume or a PVC 'datta'"
+  has "$err" "--volume e=data: no replica has a volume or a PVC 'e'"
   split dljob run cm.yaml job.yaml --volume d=data
   is "$status" 0
   has "$out" "trainer-0 | from the map"
@@ -236,7 +236,7 @@ YAML
   is "$status" 130
   has "$(cat stdout)" "trainer-0 | stopping"
   has "$(tail -n 1 stderr)" "interrupted"
-  has "$(cat stderr)" "dljob: interrupted: stopping, which may take 5 s; once more stops at once"
+  has "$(cat stderr)" "dljob: interrupted: stopping, which may take 5 s; interrupt again to stop at once"
   nothing_left
 }
 
@@ -247,7 +247,7 @@ YAML
   echo $! >run.pid
   eventually 30 test -e up
   kill -INT "$(cat run.pid)"
-  eventually 30 grep -q 'once more' stderr
+  eventually 30 grep -q 'interrupt again' stderr
   kill -INT "$(cat run.pid)"
   status=0
   wait "$(cat run.pid)" || status=$?
@@ -344,7 +344,7 @@ YAML
   split dljob run --quiet --without-gpus --timeout 60s job.yaml
   is "$status" 0
   has "$out" "sees []"
-  has "$err" "WITHOUT GPUs: trainer asks for 64 each and gets none"
+  has "$err" "WITHOUT GPUs: trainer requests 64 each and gets none"
   # Nothing is said where nothing is missed.
   job true >job.yaml
   split dljob run --quiet --without-gpus job.yaml

@@ -111,7 +111,7 @@ invalid() {
 @test "a document that is no object" {
   printf -- '- 1\n- 2\n' >list.yaml
   invalid list.yaml
-  has "$out" "list.yaml:1:1: error: a manifest is an object, this is a list"
+  has "$out" "list.yaml:1:1: error: a manifest must be an object, found a list"
   echo hello >text.yaml
   invalid text.yaml
 }
@@ -154,8 +154,8 @@ invalid() {
   } >mixed.yaml
   split dljob validate mixed.yaml
   is "$status" 0
-  has "$out" "mixed.yaml:1:1: note: ConfigMap of v1 is no job: skipped"
-  has "$out" "note: Deployment of apps/v1 is no job: skipped"
+  has "$out" "mixed.yaml:1:1: note: ConfigMap of v1 is not a job: skipped"
+  has "$out" "note: Deployment of apps/v1 is not a job: skipped"
   has "$out" "1 job in 1 file: valid"
 }
 
@@ -170,15 +170,15 @@ kind: PyTorchJob
 metadata: {name: d}
 YAML
   invalid other.yaml
-  has "$out" "other.yaml: error: there is no job in it: PyTorchJob of kubeflow.org/v1 is not served here; a job is \
+  has "$out" "other.yaml: error: there is no job in it: PyTorchJob of kubeflow.org/v1 is not a known API; a job is \
 AITrainingJob of elasticdeeplearning.ai/v1 or MXJob of "
   sed 's/PyTorchJob/TFJob/' other.yaml >near.yaml
   invalid near.yaml
-  has "$out" "TFJob of kubeflow.org/v1 is not served here; did you mean "
+  has "$out" "TFJob of kubeflow.org/v1 is not a known API; did you mean "
   has "$out" "TFJob of mpba.fbk.eu/v1"
   echo 'apiVersion: v1' | cat - <(echo 'kind: List') <(echo 'items: []') >list.yaml
   invalid list.yaml
-  has "$out" "there is no job in it: there is nothing in it"
+  has "$out" "there is no job in it: it is empty"
   # Whatever stands beside it.
   tfjob demo 1 >good.yaml
   split dljob validate good.yaml other.yaml
@@ -295,7 +295,7 @@ AITrainingJob of elasticdeeplearning.ai/v1 or MXJob of "
   split dljob validate one.yaml team.yaml two.yaml
   is "$status" 0
   has "$out" "two.yaml:"
-  has "$out" "metadata.name: the same job stands at one.yaml:4; whoever applies both keeps the last"
+  has "$out" "metadata.name: the same job is also at one.yaml:4; if both are applied, the last one wins"
   has_not "$out" "team.yaml"
   [[ ${out##*$'\n'} =~ ^4\ jobs\ in\ 3\ files:\ valid,\ 1\ warning$ ]]
 }
