@@ -115,7 +115,7 @@ static void a_job_with_all_that_can_be_said(void **state)
 	(void)state;
 	draw(&(struct input){
 		.replicas = "3",
-		.status = "{\"dlOperator\":{\"version\":1,\"phase\":\"Restarting\",\"reason\":\"waits for worker-1\","
+		.status = "{\"dlOperator\":{\"version\":1,\"phase\":\"Restarting\",\"reason\":\"waiting for worker-1\","
 			  "\"restarts\":1,\"lastRestart\":{\"time\":\"2026-01-02T03:09:00Z\",\"cause\":\"Failed\","
 			  "\"scope\":\"Pod\",\"role\":\"worker\",\"index\":1,\"exitCode\":137},"
 			  "\"roles\":{\"master\":{\"count\":1,\"pods\":{\"active\":1}},"
@@ -136,7 +136,7 @@ static void a_job_with_all_that_can_be_said(void **state)
 			"\"eventTime\":\"2026-01-02T03:09:00.5Z\"}]",
 	});
 	assert_string_equal(text, "TfJob demo in namespace ml, 5m old\n"
-	                          "Restarting: waits for worker-1\n"
+	                          "Restarting: waiting for worker-1\n"
 	                          "restarts: 1; the last 60s ago: worker-1 Failed, exit code 137, scope Pod\n"
 	                          "\n"
 	                          "REPLICA      STATE             RESTARTS  EXIT           NODE  POD  WHY\n"

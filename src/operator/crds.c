@@ -212,13 +212,13 @@ static const char *unfit(const struct crd *c, yyjson_val *crd)
 	if (!str_eqc(json_str(json_at(crd, "spec", "scope", NULL)), "Namespaced"))
 		return "its scope is not Namespaced";
 	if (!str_eq(json_str(json_at(crd, "spec", "names", "kind", NULL)), c->kind_name))
-		return "it defines another kind";
+		return "it is for another kind";
 	if (!version)
 		return "it does not serve this version";
 	if (!json_at(version, "subresources", "status", NULL))
 		return "it has no status subresource";
 	if (!keeps_record(version))
-		return "it does not keep status.dlOperator";
+		return "it does not preserve status.dlOperator";
 	return NULL;
 }
 
@@ -276,7 +276,7 @@ static void found(struct crd *c, msec now, yyjson_val *crd)
 		c->state = PATCH;
 		return;
 	}
-	wait_for_it(c, now, revision ? "" : "its CRD is not ours and is used as it is");
+	wait_for_it(c, now, revision ? "" : "its CRD was not created by dl-operator and is used unchanged");
 	check_established(c, now, crd);
 }
 
@@ -329,11 +329,11 @@ static void wrote(struct crd *c, msec now, int code, struct str message, yyjson_
 static void probed(struct crd *c, msec now, int code, struct str message)
 {
 	if (code == HTTP_OK)
-		done(c, true, "its CRD cannot be read and is used as it is");
+		done(c, true, "its CRD cannot be read and is used unchanged");
 	else if (code == HTTP_NOT_FOUND)
 		done(c, false, "there is no CRD %.*s", STR_F(c->name));
 	else if (code == HTTP_FORBIDDEN)
-		done(c, false, "its jobs may not be listed: %.*s", STR_F(message));
+		done(c, false, "listing its jobs is forbidden: %.*s", STR_F(message));
 	else
 		retry_crd(c, now, code, message);
 }

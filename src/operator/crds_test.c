@@ -153,7 +153,7 @@ static void test_somebody_elses(void **state)
 		begin(&b, usual);
 		sends(&b, VERB_GET, ONE);
 		gets(&b, 200, stored(&b, not_ours[i], "True", NULL));
-		end(&b, true, "not ours");
+		end(&b, true, "was not created by dl-operator");
 	}
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
@@ -162,7 +162,7 @@ static void test_somebody_elses(void **state)
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200, stored(&b, NULL, "True", "schema"));
-	end(&b, false, "does not keep status.dlOperator");
+	end(&b, false, "does not preserve status.dlOperator");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200, stored(&b, NOW, "True", "served"));
@@ -223,7 +223,7 @@ static void test_installs_nothing_when_told_so(void **state)
 	begin(&b, none);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 200, stored(&b, NULL, "True", NULL));
-	end(&b, true, "as it is");
+	end(&b, true, "unchanged");
 }
 
 static void test_somebody_was_faster(void **state)
@@ -302,7 +302,7 @@ static void test_only_tries(void **state)
 	begin(&b, o);
 	sends(&b, VERB_GET, "/apis/mlkube.io/v1beta1/namespaces/team/tfjobs?limit=1");
 	gets(&b, 200, "{}");
-	end(&b, true, "as it is");
+	end(&b, true, "unchanged");
 	begin(&b, usual);
 	sends(&b, VERB_GET, ONE);
 	gets(&b, 403, NULL);
@@ -312,7 +312,7 @@ static void test_only_tries(void **state)
 	begin(&b, o);
 	sends(&b, VERB_GET, "/apis/mlkube.io/v1beta1/namespaces/team/tfjobs?limit=1");
 	gets(&b, 403, NULL);
-	end(&b, false, "may not be listed: because");
+	end(&b, false, "listing its jobs is forbidden: because");
 }
 
 int main(void)

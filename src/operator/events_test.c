@@ -257,11 +257,11 @@ static void test_a_name_that_is_taken(void **state)
 	struct bench *b = *state;
 	struct sight s = sight(b, SIGHT_TAKEN);
 
-	s.message = STR("pod demo-ps-0 belongs to nobody");
+	s.message = STR("pod demo-ps-0 has no owner");
 	events_see(b->events, &s, 0, wall);
 	assert_true(next(b, 0));
 	has(b, "\"reason\":\"NameTaken\",\"type\":\"Warning\"");
-	has(b, "\"message\":\"pod demo-ps-0 belongs to nobody\"");
+	has(b, "\"message\":\"pod demo-ps-0 has no owner\"");
 }
 
 static void test_another_scheduler(void **state)

@@ -256,7 +256,7 @@ static void test_foreign(void **state)
 	g.meta.owner = STR("MXJob/j");
 	group_answer(s, waiting(s, VERB_GET, RES_GROUP), &g);
 	status_written_if_any(s);
-	assert_non_null(strstr(s->status.p, "waits for a name that is taken: PodGroup j belongs to MXJob/j"));
+	assert_non_null(strstr(s->status.p, "waiting for a name that is taken: PodGroup j belongs to MXJob/j"));
 	assert_int_equal(count_waiting(s), 0);
 	s->now += MINUTES(2);
 	run_step(s);
@@ -278,8 +278,8 @@ static void test_refused(void **state)
 		run_step(s);
 		status_written_if_any(s);
 		assert_non_null(strstr(s->status.p, codes[i] == 404
-		                                            ? "waits for the API server: the cluster has no PodGroups"
-		                                            : "waits for the API server: queue is closed"));
+		                                            ? "waiting for the API server: the cluster has no PodGroups"
+		                                            : "waiting for the API server: queue is closed"));
 		s->now += MINUTES(3);
 		run_step(s);
 		status_written_if_any(s);
@@ -389,7 +389,7 @@ static void test_unknown_to_the_cluster(void **state)
 	assert_true(operator_ready(s->op));
 	run_step(s);
 	status_written(s);
-	assert_non_null(strstr(s->status.p, "waits: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1"));
+	assert_non_null(strstr(s->status.p, "waiting: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1"));
 	assert_int_equal(count_waiting(s), 0);
 	buf_clear(&line);
 	assert_int_equal(operator_trouble(s->op, RES_GROUP, STR_NONE, 403, STR("podgroups is forbidden"), &line),
@@ -398,7 +398,7 @@ static void test_unknown_to_the_cluster(void **state)
 	s->now += SECONDS(2);
 	run_step(s);
 	status_written(s);
-	assert_non_null(strstr(s->status.p, "waits: dl-operator may not use the PodGroups of"));
+	assert_non_null(strstr(s->status.p, "waiting: dl-operator may not use the PodGroups of"));
 	/* Somebody has installed it. */
 	list_one(s, RES_GROUP);
 	status_written_if_any(s);
@@ -450,7 +450,7 @@ static void test_right_is_lost(void **state)
 	assert_true(operator_ready(s->op));
 	run_step(s);
 	status_written(s);
-	assert_non_null(strstr(s->status.p, "waits: dl-operator may not use the PodGroups of"));
+	assert_non_null(strstr(s->status.p, "waiting: dl-operator may not use the PodGroups of"));
 	/* It is given back. */
 	g.phase = STR("Inqueue");
 	g.meta.rv = STR("900");

@@ -193,7 +193,7 @@ static void put_reconciles(const struct metrics *m, struct buf *out)
 {
 	const char *name = "controller_runtime_reconcile_total";
 
-	family(out, name, "counter", "Passes over jobs, by kind and how they went.");
+	family(out, name, "counter", "Passes over jobs, by kind and result.");
 	for (size_t i = 0; i < m->n_kinds; i++) {
 		const struct kind_numbers *k = &m->kinds[i];
 		const struct {
@@ -206,7 +206,7 @@ static void put_reconciles(const struct metrics *m, struct buf *out)
 			           (unsigned long long)results[r].n);
 	}
 	name = "controller_runtime_reconcile_errors_total";
-	family(out, name, "counter", "Passes over jobs that are tried again.");
+	family(out, name, "counter", "Passes over jobs that are retried.");
 	for (size_t i = 0; i < m->n_kinds; i++)
 		buf_printf(out, "%s{controller=\"%s\"} %llu\n", name, m->kinds[i].kind,
 		           (unsigned long long)m->kinds[i].error);
@@ -321,7 +321,7 @@ static void put_queue(const struct metrics_now *now, struct buf *out)
 		family(out, t[i].name, t[i].type, t[i].help);
 		buf_printf(out, "%s{name=\"jobs\"} %llu\n", t[i].name, (unsigned long long)t[i].value);
 	}
-	one(out, "dl_operator_queue_waiting", "gauge", "Jobs that wait for their time.", (double)s.waiting);
+	one(out, "dl_operator_queue_waiting", "gauge", "Jobs waiting for a timer.", (double)s.waiting);
 	one(out, "dl_operator_requests_in_flight", "gauge", "Requests without an answer yet.", (double)s.in_flight);
 	put_by_resource(out, "dl_operator_cached_objects", "Objects in the cache.", known);
 	put_by_resource(out, "dl_operator_unread_objects", "Objects that are too large to be read.", s.unread);

@@ -33,7 +33,7 @@ void outcome_status_refused(struct op *op, struct cached_job *job, int code, boo
 	enum status_form form = job->status_form;
 
 	if (is_denied(code) && !durable) {
-		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "the API server denies its status: %.*s",
+		log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "the API server denied its status: %.*s",
 		         STR_F(message));
 		observe_status_refused(op, job, message);
 		job->status_held = until;
@@ -45,8 +45,8 @@ void outcome_status_refused(struct op *op, struct cached_job *job, int code, boo
 		job->status_denied |= form == STATUS_WHOLE;
 		return;
 	}
-	log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status is refused%s: %.*s",
-	         form == STATUS_WHOLE ? ", the next one has the record alone" : "", STR_F(message));
+	log_warn(FIELDS(JOB_FIELDS(job->kind, &job->meta)), "its status was refused%s: %.*s",
+	         form == STATUS_WHOLE ? ", retrying with the record alone" : "", STR_F(message));
 	observe_status_refused(op, job, message);
 	job->status_whole = until;
 	if (form < STATUS_SHORT) {

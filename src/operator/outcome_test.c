@@ -58,7 +58,7 @@ static void test_refused_beside(void **state)
 	}
 	settle_all(s);
 	assert_null(strstr(s->status.p, "Failed"));
-	assert_null(strstr(s->status.p, "is not allowed now"));
+	assert_null(strstr(s->status.p, "forbidden, retrying"));
 	assert_true(s->wake > s->now && s->wake != NEVER);
 	/* It is tried again, and the refusal is forgotten. */
 	s->now += MINUTES(2);
@@ -107,7 +107,7 @@ static void test_odd_answers_are_said(void **state)
 	answer(s, t, (struct outcome){ .code = 418 });
 	s->now += SECONDS(1);
 	run_step(s);
-	assert_non_null(strstr(next_status(s)->r.body.p, "waits for the API server: it answers 418"));
+	assert_non_null(strstr(next_status(s)->r.body.p, "waiting for the API server: it answers 418"));
 }
 
 /* The name is taken by our own pod: it was made, so what was said before is over, though others are missing. */

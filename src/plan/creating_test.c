@@ -68,7 +68,7 @@ static void an_ordinary_wait_is_no_problem(void **state)
 	t_pass(t, MINUTES(600));
 	t_settle(t);
 	assert_phase(t, "Creating");
-	assert_contains(t_reason(t), "waits for worker-0 (and 1 more) to start");
+	assert_contains(t_reason(t), "waiting for worker-0 (and 1 more) to start");
 	t_free(t);
 }
 
@@ -244,7 +244,7 @@ static void unschedulable_is_told(void **state)
 	t_pod(t, "worker", 0)->pod.message = STR("0/3 nodes are available: insufficient nvidia.com/gpu");
 	t_settle(t);
 	assert_phase(t, "Pending");
-	assert_string_equal(t_reason(t), "waits for worker-0 (and 1 more) to be scheduled: 0/3 nodes are available: "
+	assert_string_equal(t_reason(t), "waiting for worker-0 (and 1 more) to be scheduled: 0/3 nodes are available: "
 	                                 "insufficient nvidia.com/gpu");
 	t_free(t);
 }

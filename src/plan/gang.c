@@ -184,14 +184,14 @@ struct str gang_line(const struct world *w)
 	struct str why, queue;
 
 	if (w->in->groups_trouble.n)
-		return arena_printf(w->a, "waits: %.*s", STR_F(w->in->groups_trouble));
+		return arena_printf(w->a, "waiting: %.*s", STR_F(w->in->groups_trouble));
 	if (!g)
 		return STR("creating its PodGroup");
 	if (going(g))
-		return arena_printf(w->a, "waits for PodGroup %.*s to be deleted", STR_F(g->meta.name));
+		return arena_printf(w->a, "waiting for PodGroup %.*s to be deleted", STR_F(g->meta.name));
 	why = reason_clip(g->message);
 	queue = g->queue.n ? g->queue : STR("default");
-	return arena_printf(w->a, "waits for Volcano to let PodGroup %.*s into queue %.*s (phase %.*s)%s%.*s",
+	return arena_printf(w->a, "waiting for Volcano to let PodGroup %.*s into queue %.*s (phase %.*s)%s%.*s",
 	                    STR_F(g->meta.name), STR_F(queue), STR_F(g->phase.n ? g->phase : STR("not set")),
 	                    why.n ? ": " : "", STR_F(why));
 }

@@ -79,24 +79,24 @@ static void test_waits_for_queue(void **state)
 	assert_int_equal(t->created, 0);
 	assert_int_equal(t->services_created, 0);
 	assert_phase(t, "Pending");
-	assert_string_equal(t_reason(t), "waits for Volcano to let PodGroup job into queue default (phase not set)");
+	assert_string_equal(t_reason(t), "waiting for Volcano to let PodGroup job into queue default (phase not set)");
 	t->group.phase = STR("Pending");
 	t->group.queue = STR("team-a");
 	t->group.message = STR("queue resource quota insufficient\nand more");
 	t_settle(t);
 	assert_int_equal(t->created, 0);
 	assert_string_equal(t_reason(t),
-	                    "waits for Volcano to let PodGroup job into queue team-a (phase Pending): queue "
+	                    "waiting for Volcano to let PodGroup job into queue team-a (phase Pending): queue "
 	                    "resource quota insufficient");
 	t->group.phase = STR("Inqueue");
 	t_settle(t);
 	assert_int_equal(t->created, 2);
 	/* Nobody says why the pods are pending, but for the group. */
 	assert_string_equal(t_reason(t),
-	                    "waits for worker-0 (and 1 more) to be scheduled: queue resource quota insufficient");
+	                    "waiting for worker-0 (and 1 more) to be scheduled: queue resource quota insufficient");
 	t_pod(t, "worker", 0)->pod.message = STR("0/3 nodes are available");
 	t_settle(t);
-	assert_string_equal(t_reason(t), "waits for worker-0 (and 1 more) to be scheduled: 0/3 nodes are available");
+	assert_string_equal(t_reason(t), "waiting for worker-0 (and 1 more) to be scheduled: 0/3 nodes are available");
 }
 
 /* What does not count waits for nobody. */
@@ -274,13 +274,14 @@ static void test_trouble(void **state)
 	t->groups_trouble = plan_groups_trouble(GANG_VOLCANO, 404, STR("404 page not found"), &t->a);
 	t_settle(t);
 	assert_int_equal(t->groups_created + t->created + t->services_created, 0);
-	assert_string_equal(t_reason(t),
-	                    "waits: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or "
-	                    "start dl-operator without --gang-scheduler-name");
+	assert_string_equal(
+		t_reason(t),
+		"waiting: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or "
+		"start dl-operator without --gang-scheduler-name");
 	t->groups_trouble = plan_groups_trouble(GANG_PLUGINS, 403, STR("podgroups is forbidden: cannot list"), &t->a);
 	t_settle(t);
 	assert_string_equal(t_reason(t),
-	                    "waits: dl-operator may not use the PodGroups of scheduling.x-k8s.io/v1alpha1: "
+	                    "waiting: dl-operator may not use the PodGroups of scheduling.x-k8s.io/v1alpha1: "
 	                    "podgroups is forbidden: cannot list");
 	t->groups_trouble = STR_NONE;
 	t_settle(t);
@@ -292,12 +293,12 @@ static void test_refused(void **state)
 	struct t *t = *state;
 
 	t->refusal = (struct refusal){
-		.kind = REFUSED_FOREIGN, .message = STR("PodGroup job belongs to nobody"), .times = 3, .at = t->now
+		.kind = REFUSED_FOREIGN, .message = STR("PodGroup job has no owner"), .times = 3, .at = t->now
 	};
 	next_plan(t);
 	assert_int_equal(t->plan.n_actions, 0);
 	assert_true(t->plan.wake > t->now && t->plan.wake != NEVER);
-	assert_string_equal(t_reason(t), "waits for a name that is taken: PodGroup job belongs to nobody");
+	assert_string_equal(t_reason(t), "waiting for a name that is taken: PodGroup job has no owner");
 	t->now = t->plan.wake;
 	next_plan(t);
 	assert_int_equal(t_actions(t, ACT_CREATE, RES_GROUP), 1);
@@ -344,7 +345,7 @@ static void test_going(void **state)
 	t->group.meta.deleted = t->now;
 	t_settle(t);
 	assert_int_equal(t->created, 0);
-	assert_string_equal(t_reason(t), "waits for PodGroup job to be deleted");
+	assert_string_equal(t_reason(t), "waiting for PodGroup job to be deleted");
 	t->has_group = false;
 	t_settle(t);
 	assert_int_equal(t->created, 2);
@@ -374,7 +375,7 @@ static void test_restart(void **state)
 	t_pass(t, MINUTES(10));
 	t_settle(t);
 	assert_int_equal(t->created, 4);
-	assert_contains(t_reason(t), "waits for Volcano to let PodGroup job into queue default (phase Pending)");
+	assert_contains(t_reason(t), "waiting for Volcano to let PodGroup job into queue default (phase Pending)");
 	t->group.phase = STR("Inqueue");
 	t_settle(t);
 	assert_int_equal(t->created, 6);

@@ -231,7 +231,7 @@ static void suspended_says_what_it_waits_for(void **state)
 	t_plan(t);
 	t_pass(t, SECONDS(2));
 	t_plan(t);
-	assert_string_equal(t_reason(t), "suspended; waits for 3 pods to be deleted");
+	assert_string_equal(t_reason(t), "suspended; waiting for 3 pods to be deleted");
 	t_free(t);
 }
 

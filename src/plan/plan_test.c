@@ -19,7 +19,7 @@ static void first_look(void **state)
 	assert_int_equal(t->plan.actions[3].role, 1);
 	assert_int_equal(t->plan.actions[3].index, 1);
 	assert_phase(t, "Pending");
-	assert_string_equal(t_reason(t), "makes scheduler-0 (and 2 more)");
+	assert_string_equal(t_reason(t), "creating scheduler-0 (and 2 more)");
 	assert_int_equal(t->record->start, t->now);
 	assert_int_equal(t->record->observed_generation, 1);
 	t_free(t);

@@ -53,10 +53,10 @@ static struct str refused_line(const struct world *w)
 {
 	static const char *const what[] = {
 		[REFUSED_NOT] = "",
-		[REFUSED_QUOTA] = "is not allowed now",
-		[REFUSED_INVALID] = "is refused, retrying",
-		[REFUSED_SERVER] = "waits for the API server",
-		[REFUSED_FOREIGN] = "waits for a name that is taken",
+		[REFUSED_QUOTA] = "forbidden, retrying",
+		[REFUSED_INVALID] = "refused, retrying",
+		[REFUSED_SERVER] = "waiting for the API server",
+		[REFUSED_FOREIGN] = "waiting for a name that is taken",
 		[REFUSED_UNBUILT] = "cannot be built, retrying",
 	};
 	const struct refusal *r = &w->in->refusal;
@@ -102,12 +102,12 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 	if (w->in->refusal.kind != REFUSED_NOT)
 		return refused_line(w);
 	if (w->n_old)
-		return arena_printf(w->a, "waits for %d old pods to be deleted", w->n_old);
+		return arena_printf(w->a, "waiting for %d old pods to be deleted", w->n_old);
 	if (until > w->now)
 		return arena_printf(w->a, "restarts at %s", time_format(until, at));
 	if (w->gang_held)
 		return gang_line(w);
-	return arena_printf(w->a, "makes %.*s%.*s", STR_F(name), STR_F(more(w, n)));
+	return arena_printf(w->a, "creating %.*s%.*s", STR_F(name), STR_F(more(w, n)));
 }
 
 static struct str pending_line(const struct world *w, const struct role_view *v, const struct replica *rep, int32_t n)
@@ -116,7 +116,7 @@ static struct str pending_line(const struct world *w, const struct role_view *v,
 
 	if (!why.n && w->in->group)
 		why = reason_clip(w->in->group->message);
-	return arena_printf(w->a, "waits for %.*s%.*s to be scheduled%s%.*s", STR_F(name), STR_F(more(w, n)),
+	return arena_printf(w->a, "waiting for %.*s%.*s to be scheduled%s%.*s", STR_F(name), STR_F(more(w, n)),
 	                    why.n ? ": " : "", STR_F(why));
 }
 
@@ -138,7 +138,7 @@ static struct str scheduled_line(const struct world *w, const struct role_view *
 			                    text.n ? ": " : "", STR_F(text));
 		}
 	}
-	return arena_printf(w->a, "waits for %.*s%.*s to start", STR_F(name_in_role(w, v, rep)), STR_F(more(w, n)));
+	return arena_printf(w->a, "waiting for %.*s%.*s to start", STR_F(name_in_role(w, v, rep)), STR_F(more(w, n)));
 }
 
 static struct str waiting_line(const struct world *w)
@@ -198,7 +198,7 @@ struct str reason_line(struct world *w)
 			return w->next->reason;
 		if (w->job->deleting)
 			return STR("the job is being deleted");
-		return arena_printf(w->a, "suspended; waits for %d pods to be deleted", w->n_stopping);
+		return arena_printf(w->a, "suspended; waiting for %d pods to be deleted", w->n_stopping);
 	case PHASE_SUSPENDED:
 		return STR("suspended");
 	case PHASE_RUNNING:

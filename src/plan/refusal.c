@@ -59,9 +59,8 @@ struct str plan_taken(const char *noun, const struct meta *found, struct arena *
 {
 	struct str owner = found->owner.n ? found->owner : found->owner_uid;
 
-	return arena_printf(a, "%s %.*s %s%.*s%s", noun, STR_F(found->name),
-	                    owner.n ? "belongs to " : "belongs to nobody", STR_F(owner),
-	                    found->deleted ? " and is being deleted" : "");
+	return arena_printf(a, "%s %.*s %s%.*s%s", noun, STR_F(found->name), owner.n ? "belongs to " : "has no owner",
+	                    STR_F(owner), found->deleted ? " and is being deleted" : "");
 }
 
 struct str plan_taken_by(const char *noun, const struct meta *found, const struct replica_labels *by,

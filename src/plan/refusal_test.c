@@ -7,9 +7,9 @@ static void refusals(void **state)
 		enum refusal_kind kind;
 		const char *text;
 	} table[] = {
-		{ REFUSED_QUOTA, "is not allowed now: no more" },
-		{ REFUSED_SERVER, "waits for the API server: no more" },
-		{ REFUSED_FOREIGN, "waits for a name that is taken: no more" },
+		{ REFUSED_QUOTA, "forbidden, retrying: no more" },
+		{ REFUSED_SERVER, "waiting for the API server: no more" },
+		{ REFUSED_FOREIGN, "waiting for a name that is taken: no more" },
 	};
 
 	(void)state;
@@ -97,7 +97,7 @@ static void refused_for_good(void **state)
 		t_plan(t);
 		assert_int_equal(t->plan.n_actions, 0);
 		if (i < 6) {
-			assert_string_equal(t_reason(t), "is refused, retrying: Pod is invalid: spec.x");
+			assert_string_equal(t_reason(t), "refused, retrying: Pod is invalid: spec.x");
 			t->now = refusal_until(&t->refusal);
 		}
 	}
@@ -160,7 +160,7 @@ static void what_was_accepted_once_is_waited_for(void **state)
 		t_pass(t, SECONDS(30));
 	}
 	assert_int_equal(t->record->outcome, PHASE_NONE);
-	assert_contains(t_reason(t), "is refused, retrying: denied");
+	assert_contains(t_reason(t), "refused, retrying: denied");
 	assert_int_equal(t_rec(t, "worker")->now.active, 1);
 	t->refusal = (struct refusal){ 0 };
 	t_settle(t);
@@ -324,7 +324,7 @@ static void taken_says_whose(void **state)
 	struct meta m = { .name = STR("mnist-ps-0") };
 
 	(void)state;
-	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to nobody");
+	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 has no owner");
 	m.owner_uid = STR("u1");
 	assert_string_equal(plan_taken("pod", &m, &a).p, "pod mnist-ps-0 belongs to u1");
 	m.owner = STR("TFJob/other");

@@ -76,7 +76,7 @@ static struct str what_happened(struct arena *a, const struct replica *rep)
 			return arena_printf(a, "was evicted: %.*s", STR_F(reason_clip(rep->pod->message)));
 		return rep->exit_code >= 0 ? arena_printf(a, "exited with code %d", rep->exit_code) : STR("failed");
 	case CAUSE_OOM_KILLED:
-		return STR("was killed for memory (OOMKilled)");
+		return STR("ran out of memory (OOMKilled)");
 	case CAUSE_NODE_FAIL:
 		return arena_printf(a, "was lost with node %.*s", STR_F(rep->pod->node));
 	case CAUSE_CREATE_FAILED:
@@ -114,7 +114,7 @@ bool restart_allowed(const struct world *w, const struct role_view *v, const str
 
 		*why = str_c(cause_name(rep->cause));
 		*text = arena_printf(w->a, "%.*s %.*s; %s %s", STR_F(name), STR_F(what),
-		                     policy_has_codes(r->policy) && code ? "that is permanent under restart policy"
+		                     policy_has_codes(r->policy) && code ? "permanent under restart policy"
 		                                                         : "not restarted under policy",
 		                     restart_policy_name(r->policy));
 		return false;

@@ -179,7 +179,7 @@ static void drain_before_the_new_ones(void **state)
 	assert_null(t_pod(t, "worker", 0));
 	assert_int_equal(t->created, 3);
 	assert_true(t->record->drain);
-	assert_contains(t_reason(t), "waits for 1 old pods to be deleted");
+	assert_contains(t_reason(t), "waiting for 1 old pods to be deleted");
 	t->n_pods = 0;
 	t_settle(t);
 	assert_int_equal(t->created, 6);

@@ -51,7 +51,7 @@ static void suspended_when_all_are_gone(void **state)
 	asked_to_go(t);
 	look(t);
 	assert_phase(t, "Terminating");
-	assert_string_equal(t_reason(t), "suspended; waits for 2 pods to be deleted");
+	assert_string_equal(t_reason(t), "suspended; waiting for 2 pods to be deleted");
 	/* What is on a node and has not ended takes its room still. */
 	assert_int_equal(t_rec(t, "ps")->now.active, 1);
 	assert_int_equal(t_rec(t, "worker")->now.active, 1);

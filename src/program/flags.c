@@ -53,25 +53,27 @@ static const struct flag flags[] = {
 	  "on exit delete the CRDs that it created, with all their jobs" },
 
 	{ FLAG_TITLE, NULL, 0, NULL, "Rules" },
-	{ FLAG_TIME, "node-grace", AT(node_grace), "TIME", "a node must be NotReady this long to have failed (40s)" },
+	{ FLAG_TIME, "node-grace", AT(node_grace), "TIME",
+	  "how long a node must be NotReady to count as failed (40s)" },
 	{ FLAG_TIME, "force-delete-after", AT(force_delete_after), "TIME",
-	  "delete pods of a failed node for good after this (5m)" },
+	  "force-delete the pods of a failed node after this (5m)" },
 	{ FLAG_BOOL, "enable-creating-failed", AT(creating_failed), NULL,
 	  "end a job that never ran if its pods cannot be created (true)" },
 	{ FLAG_TIME, "creating-duration-period", AT(creating_duration), "TIME", "… after trying this long (15m)" },
 	{ FLAG_TIME, "creating-restart-period", AT(creating_restart), "TIME",
 	  "… or restarted, within this time of the first try (0s)" },
-	{ FLAG_SIZE, "max-pod-size", AT(max_pod_size), "SIZE", "a job is invalid if a pod of it has more bytes (1Mi)" },
-	{ FLAG_SIZE, "max-job-size", AT(max_job_size), "SIZE", "… or if all its pods together have more (256Mi)" },
+	{ FLAG_SIZE, "max-pod-size", AT(max_pod_size), "SIZE", "a job is invalid if one of its pods is larger (1Mi)" },
+	{ FLAG_SIZE, "max-job-size", AT(max_job_size), "SIZE", "… or if all its pods together are larger (256Mi)" },
 	{ FLAG_TEXT, "controller-config-file", AT(controller_config), "FILE",
 	  "volumes and variables for pods that request an accelerator" },
 
 	{ FLAG_TEXT, "gang-scheduler-name", AT(gang_scheduler), "NAME",
-	  "start a job's pods together: volcano, or a scheduler with the scheduler-plugins" },
+	  "start a job's pods together: volcano, or a scheduler with scheduler-plugins" },
 
 	{ FLAG_TITLE, NULL, 0, NULL, "Leader election" },
-	{ FLAG_BOOL, "leader-elect", AT(leader_elect), NULL, "run several, one leads" },
-	{ FLAG_TIME, "leader-elect-lease-duration", AT(lease_duration), "TIME", "others wait this long (15s)" },
+	{ FLAG_BOOL, "leader-elect", AT(leader_elect), NULL, "run several operators, of which one leads" },
+	{ FLAG_TIME, "leader-elect-lease-duration", AT(lease_duration), "TIME",
+	  "a standby takes over after this long (15s)" },
 	{ FLAG_TIME, "leader-elect-renew-deadline", AT(renew_deadline), "TIME",
 	  "the leader stops if it cannot renew for this long (10s)" },
 	{ FLAG_TIME, "leader-elect-retry-period", AT(retry_period), "TIME", "between renewals (2s)" },
@@ -87,12 +89,12 @@ static const struct flag flags[] = {
 	{ FLAG_INT, "v", AT(verbosity), "N", "2 and more: log every request" },
 	{ FLAG_BOOL, "version", AT(version), NULL, "print the version and exit" },
 	{ FLAG_BOOL, "help", AT(help), NULL, "print this and exit" },
-	{ FLAG_BOOL, "man", AT(man), NULL, "print the manual page, as man reads it, and exit" },
+	{ FLAG_BOOL, "man", AT(man), NULL, "print the manual page, for man, and exit" },
 
 	{ FLAG_IDLE, "thread-num", 0, NULL, "there is one thread; --concurrency limits the requests in flight" },
-	{ FLAG_IDLE, "resync-period", 0, NULL, "every wait has a timer of its own" },
-	{ FLAG_IDLE, "gc-interval", 0, NULL, "Kubernetes collects what a deleted job leaves" },
-	{ FLAG_IDLE, "chaos-level", 0, NULL, "it never did anything" },
+	{ FLAG_IDLE, "resync-period", 0, NULL, "there is no resync: every wait has its own timer" },
+	{ FLAG_IDLE, "gc-interval", 0, NULL, "Kubernetes garbage-collects the children of a deleted job" },
+	{ FLAG_IDLE, "chaos-level", 0, NULL, "it never had an effect" },
 	{ FLAG_IDLE, "leader-elect-resource-lock", 0, NULL, "the lock is always a Lease" },
 	{ FLAG_IDLE_BOOL, "logtostderr", 0, NULL, glog },
 	{ FLAG_IDLE_BOOL, "alsologtostderr", 0, NULL, glog },
@@ -371,9 +373,9 @@ void operator_flags_man(FILE *to)
 	fputs("\\fBdl\\-operator\\fR [flags]\n.br\n\\fBdl\\-operator install\\-crds\\fR [flags]\n", to);
 	roff_section(to, "DESCRIPTION");
 	roff_text(to,
-	          "Watches the jobs of all kinds, creates their pods and services, restarts what fails, ends them and\n"
-	          "writes into each job's status why it is where it is. With install-crds it makes or upgrades the\n"
-	          "definitions of the kinds, and exits.\n");
+	          "Watches the jobs of all kinds, creates their pods and services, restarts what fails, and writes\n"
+	          "the reason for each job's state into its status. install-crds creates or upgrades the CRDs of the\n"
+	          "kinds, and exits.\n");
 	roff_section(to, "FLAGS");
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
 		const struct flag *f = &flags[i];

@@ -173,7 +173,7 @@ static void serve(struct program *p)
 	log_info(FIELDS(F_INT("kinds", (int64_t)kinds_count(p->served)),
 	                F_STR("namespace", p->flags->ns ? str_c(p->flags->ns) : STR("")),
 	                F_STR("server", p->config.server.url)),
-	         "dl-operator %s serves", DL_VERSION);
+	         "dl-operator %s is serving", DL_VERSION);
 }
 
 /* When to come back; NEVER: an answer will wake us. */

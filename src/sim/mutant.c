@@ -144,7 +144,7 @@ static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, 
 	const char *outcome = yyjson_mut_get_str(yyjson_mut_obj_get(rec, "outcome"));
 	bool ends = outcome && !(now && now->outcome);
 
-	if (m == MUTANT_HOPELESS && has_text(rec, "reason", "is refused, retrying") && !outcome) {
+	if (m == MUTANT_HOPELESS && has_text(rec, "reason", "refused, retrying") && !outcome) {
 		put_word(doc, rec, "outcome", "Failed");
 		put_word(doc, rec, "why", "Refused");
 	}

@@ -186,7 +186,7 @@ def deleted_early(ns):
 
 
 def colliding(ns):
-    """Two kinds whose children have the same names, and a service that belongs to nobody of ours."""
+    """Two kinds whose children have the same names, and a service that none of our jobs owns."""
     first = tf_job("same", {})
     second = {**tf_job("same", {}), "kind": "MXJob"}
     second["spec"] = [{**second["spec"][0], "replicaType": "scheduler"}, second["spec"][0]]
@@ -208,7 +208,7 @@ def colliding(ns):
     make_job(job, ns)
     told = eventually(120, lambda: name in reason(job, ns))
     check(told, f"a service of somebody else: {reason(job, ns)}")
-    check("belongs to nobody" in reason(job, ns), "and that it is nobody's")
+    check("has no owner" in reason(job, ns), "and that it is nobody's")
     told = eventually(120, lambda: any(
         e["reason"] == "NameTaken" and e["involvedObject"]["name"] == "taken"
         for e in api.items(f"/api/v1/namespaces/{ns}/events")))

@@ -188,7 +188,7 @@ first() {
   job '.spec.policy.schedulingPolicy = {queue: "team-a", priorityClass: "high"}'
   eventually 120 group_is $volcano '.spec == {minMember: 3, queue: "team-a", priorityClassName: "high",
     minResources: {cpu: "2500m", memory: "3Gi"}}'
-  eventually 120 reason "waits for Volcano to let PodGroup gang into queue team-a (phase not set)"
+  eventually 120 reason "waiting for Volcano to let PodGroup gang into queue team-a (phase not set)"
   kubectl -n "$ns" patch $volcano gang --type=merge -p '{"status":{"phase":"Pending","conditions":[
     {"type":"Unschedulable","status":"True","message":"queue resource quota insufficient"}]}}'
   eventually 120 reason "into queue team-a (phase Pending): queue resource quota insufficient"
@@ -229,7 +229,7 @@ first() {
 @test "a cluster without PodGroups: the operator is ready, jobs say what is missing, and go on when it is there" {
   operator volcano
   job
-  eventually 120 reason "waits: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or \
+  eventually 120 reason "waiting: the cluster has no PodGroups of scheduling.volcano.sh/v1beta1: install Volcano, or \
 start dl-operator without --gang-scheduler-name"
   ready
   pods 0
@@ -251,7 +251,7 @@ start dl-operator without --gang-scheduler-name"
   rights_kubeconfig "$ns" op >kubeconfig
   operator_as kubeconfig volcano
   job
-  eventually 120 reason "waits: dl-operator may not use the PodGroups of scheduling.volcano.sh/v1beta1: \
+  eventually 120 reason "waiting: dl-operator may not use the PodGroups of scheduling.volcano.sh/v1beta1: \
 podgroups.scheduling.volcano.sh is forbidden"
   kubectl patch clusterrole "gang-$ns" --type=json -p '[{"op": "add", "path": "/rules/-", "value": {"verbs": ["*"],
     "apiGroups": ["scheduling.volcano.sh"], "resources": ["podgroups"]}}]'
@@ -271,7 +271,7 @@ G
   before=$(group $plugins | jq -r .metadata.resourceVersion)
   operator default-scheduler
   job
-  eventually 120 reason "waits for a name that is taken: PodGroup gang belongs to nobody"
+  eventually 120 reason "waiting for a name that is taken: PodGroup gang has no owner"
   pods 0
   [ "$(group $plugins | jq -r .metadata.resourceVersion)" = "$before" ]
   kubectl -n "$ns" delete $plugins gang

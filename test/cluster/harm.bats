@@ -120,7 +120,7 @@ denies() {
   before=$(uids worker)
   deny pods
   fail_pod worker 1 137
-  eventually 60 has_reason "is refused, retrying"
+  eventually 60 has_reason "refused, retrying"
   eventually 60 has_reason "change freeze"
   is "$(record '[.phase, .outcome // "none", .restarts]')" '["Restarting","none",1]'
   allow
@@ -221,7 +221,7 @@ pods_are() {
   kubectl -n "$ns" patch tfjob.mlkube.io demo --type=merge -p '{"spec":{"policy":{"suspend":true}}}'
   becomes Terminating
   none condition Suspended
-  has "$(record .reason)" "suspended; waits for 2 pods to be deleted"
+  has "$(record .reason)" "suspended; waiting for 2 pods to be deleted"
   is "$(record '[.roles[].pods.active]')" "[1,1]"
   stop_now
   kubectl -n "$ns" wait --for=condition=Suspended --timeout=120s tfjob.mlkube.io/demo

@@ -185,7 +185,7 @@ mx() {
 
 waits_for_a_name() {
   has "$(record .reason)" \
-    "waits for a name that is taken: service scheduler-test02-0-service belongs to nobody"
+    "waiting for a name that is taken: service scheduler-test02-0-service has no owner"
 }
 
 # bats test_tags=version

@@ -64,7 +64,7 @@ soon() {
   eventually 120 running "$(job_uid)"
   kubectl -n "$ns" delete aitrainingjob demo
   job | kubectl -n "$ns" create -f -
-  eventually 120 says "waits for a name that is taken"
+  eventually 120 says "waiting for a name that is taken"
   eventually 120 says "belongs to AITrainingJob/demo and is being deleted"
   eventually 120 running "$(job_uid)"
   soon demo-trainer-0
@@ -79,9 +79,9 @@ metadata: {name: demo-trainer-0, finalizers: [example.com/hold]}
 spec: {containers: [{name: main, image: img}]}
 YAML
   job | kubectl -n "$ns" create -f -
-  eventually 120 says "pod demo-trainer-0 belongs to nobody"
+  eventually 120 says "pod demo-trainer-0 has no owner"
   kubectl -n "$ns" delete pod demo-trainer-0 --wait=false
-  eventually 120 says "pod demo-trainer-0 belongs to nobody and is being deleted"
+  eventually 120 says "pod demo-trainer-0 has no owner and is being deleted"
   kubectl -n "$ns" patch pod demo-trainer-0 --type=merge -p '{"metadata":{"finalizers":null}}'
   eventually 120 running "$(job_uid)"
   soon demo-trainer-0

@@ -247,12 +247,12 @@ TfJob.mlkube.io/demo"
   pod='{"metadata":{"name":"p0","uid":"1","labels":{"dl-operator.mpba.fbk.eu/uid":"u-demo",
     "dl-operator.mpba.fbk.eu/role":"worker","dl-operator.mpba.fbk.eu/index":"1"}},"spec":{"nodeName":"n7"},
     "status":{"phase":"Failed","containerStatuses":[{"name":"tensorflow","state":{"terminated":{"exitCode":3}}}]}}'
-  answers "GET $tfjobs/demo 200 $(job demo Running 'waits for worker-1')" \
+  answers "GET $tfjobs/demo 200 $(job demo Running 'waiting for worker-1')" \
     "GET /api/v1/namespaces/ml/pods 200 [$(jq -c . <<<"$pod")]" "GET /api/v1/namespaces/ml/events 200 []"
   serve
   split dljob get demo -q
   is "$status" 0
-  has "$out" "Running: waits for worker-1"
+  has "$out" "Running: waiting for worker-1"
   [[ $out =~ worker-1\ +Failed\ +0\ +3\ +n7\ +p0 ]]
   has "$(grep pods requests)" "labelSelector=dl-operator.mpba.fbk.eu%2Fuid%3Du-demo"
 }
@@ -567,12 +567,12 @@ master-0 | four"
 }
 
 @test "logs: none yet, none any more, one that cannot be read" {
-  answers "GET $tfjobs/demo 200 $(job demo Pending 'waits for a GPU')" "GET /api/v1/namespaces/ml/pods 200 []" \
+  answers "GET $tfjobs/demo 200 $(job demo Pending 'waiting for a GPU')" "GET /api/v1/namespaces/ml/pods 200 []" \
     "GET $tfjobs/ended 200 $(job ended Succeeded x)"
   serve
   split dljob logs demo -q
   is "$status" 1
-  is "$err" "dljob logs: no replica of demo has a log yet: waits for a GPU; -f waits for them"
+  is "$err" "dljob logs: no replica of demo has a log yet: waiting for a GPU; -f waits for them"
   split dljob logs ended -q
   has "$err" "ended has ended and its pods and their logs are gone; 'cleanPods: None' in the"
   answers "GET $tfjobs/demo 200 $(job demo Running x)" "$(log_of m 01:one)" \

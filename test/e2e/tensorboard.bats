@@ -175,7 +175,7 @@ finish() {
   trainers second "sleep 1000" 1 "" "$whole" | submit
   eventually 60 phase_is second Running
   dljob resume --local first
-  waits() { has "$(api "$jobs/first" | jq -r .status.dlOperator.reason)" "waits for trainer-0 to be scheduled"; }
+  waits() { has "$(api "$jobs/first" | jq -r .status.dlOperator.reason)" "waiting for trainer-0 to be scheduled"; }
   eventually 60 waits
   is "$(page "$(said)")" "curve"
   dljob delete --local second

@@ -53,7 +53,7 @@ static void bind(struct runner *r, struct runner_pod *p)
 	int code;
 
 	if (!take_gpus(r, p)) {
-		status_unschedulable(r, p, STR("waits for GPUs that others still have"));
+		status_unschedulable(r, p, STR("waiting for GPUs that other pods still hold"));
 		return;
 	}
 	buf_printf(&b, "{\"spec\":{\"nodeName\":");

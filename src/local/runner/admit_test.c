@@ -46,7 +46,7 @@ static void waits_its_turn(struct lab *l)
 	CHECK(is(l, "b", "Pending"));
 	CHECK(lab_said(l, "b", "status.conditions.0.type", "PodScheduled"));
 	CHECK(lab_said(l, "b", "status.conditions.0.status", "False"));
-	CHECK(lab_said(l, "b", "status.conditions.0.message", "waits for 2 cores, 1 core free"));
+	CHECK(lab_said(l, "b", "status.conditions.0.message", "waiting for 2 cores, 1 core free"));
 	CHECK(lab_event(l, "b", "FailedScheduling"));
 	lab_touch(l, "go");
 	lab_until(l, b_succeeded);
@@ -145,7 +145,7 @@ static void jobs_as_a_whole(struct lab *l)
 	lab_until(l, a_runs);
 	pod_of(l, "two", "b", "true", GPU("1"));
 	lab_until(l, b_waits);
-	CHECK(lab_said(l, "b", "status.conditions.0.message", "waits for 2 GPUs, 1 GPU free"));
+	CHECK(lab_said(l, "b", "status.conditions.0.message", "waiting for 2 GPUs, 1 GPU free"));
 	pod_of(l, "one", "a1", "true", GPU("1"));
 	lab_touch(l, "go");
 	lab_until(l, a_succeeded);

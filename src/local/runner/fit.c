@@ -82,7 +82,7 @@ static struct str waits(enum fit_part p, const struct amount *wants, const struc
 {
 	int64_t left = part_of(machine, p) - part_of(used, p);
 
-	return arena_printf(a, "waits for %.*s, %.*s free", STR_F(in_words(p, part_of(wants, p), a)),
+	return arena_printf(a, "waiting for %.*s, %.*s free", STR_F(in_words(p, part_of(wants, p), a)),
 	                    STR_F(left > 0 ? in_words(p, left, a) : STR("none")));
 }
 
@@ -108,7 +108,7 @@ void fit_jobs(const struct amount *machine, struct fit_job *jobs, size_t n, stru
 			j->reason = never(lacks, &j->wants, machine, a);
 		} else if (first) {
 			j->verdict = FIT_WAITS;
-			j->reason = arena_printf(a, "waits behind %.*s", STR_F(first->name));
+			j->reason = arena_printf(a, "waiting behind %.*s", STR_F(first->name));
 		} else if ((lacks = short_of(&j->wants, &used, machine)) != PARTS) {
 			j->verdict = FIT_WAITS;
 			j->reason = waits(lacks, &j->wants, &used, machine, a);

@@ -29,9 +29,9 @@ static void test_first_come_first_served(void **state)
 	(void)state;
 	fit_jobs(&machine, jobs, ARRAY_LEN(jobs), &arena);
 	expect(&jobs[0], FIT_ADMITTED, "");
-	expect(&jobs[1], FIT_WAITS, "waits for 2 cores, 1 core free");
+	expect(&jobs[1], FIT_WAITS, "waiting for 2 cores, 1 core free");
 	/* It would fit, and the one before it would never get its turn. */
-	expect(&jobs[2], FIT_WAITS, "waits behind b");
+	expect(&jobs[2], FIT_WAITS, "waiting behind b");
 	/* The first has ended. */
 	fit_jobs(&machine, jobs + 1, 2, &arena);
 	expect(&jobs[1], FIT_ADMITTED, "");
@@ -62,11 +62,11 @@ static void test_admitted_stays(void **state)
 	(void)state;
 	jobs[1].admitted = true;
 	fit_jobs(&small, jobs, ARRAY_LEN(jobs), &arena);
-	expect(&jobs[0], FIT_WAITS, "waits for 0.5 cores, none free");
+	expect(&jobs[0], FIT_WAITS, "waiting for 0.5 cores, none free");
 	expect(&jobs[1], FIT_ADMITTED, "");
-	expect(&jobs[2], FIT_WAITS, "waits behind new");
+	expect(&jobs[2], FIT_WAITS, "waiting behind new");
 	fit_jobs(&small, jobs + 1, 2, &arena);
-	expect(&jobs[2], FIT_WAITS, "waits for 1 GPU, none free");
+	expect(&jobs[2], FIT_WAITS, "waiting for 1 GPU, none free");
 }
 
 /* Who wants nothing gets it, though nothing is free. */
@@ -77,7 +77,7 @@ static void test_wants_nothing(void **state)
 	(void)state;
 	fit_jobs(&machine, jobs, ARRAY_LEN(jobs), &arena);
 	expect(&jobs[0], FIT_ADMITTED, "");
-	expect(&jobs[1], FIT_WAITS, "waits for 1 GPU, none free");
+	expect(&jobs[1], FIT_WAITS, "waiting for 1 GPU, none free");
 	expect(&jobs[2], FIT_ADMITTED, "");
 }
 
@@ -89,7 +89,7 @@ static void test_numbers_that_are_too_large(void **state)
 	(void)state;
 	jobs[0].admitted = true;
 	fit_jobs(&machine, jobs, ARRAY_LEN(jobs), &arena);
-	expect(&jobs[1], FIT_WAITS, "waits for 1 core, none free");
+	expect(&jobs[1], FIT_WAITS, "waiting for 1 core, none free");
 	assert_int_equal(jobs[2].verdict, FIT_NEVER);
 }
 

@@ -70,7 +70,7 @@ static void make_network(struct runner *r, struct runner_pod *p)
 		return;
 	}
 	if (!admit_gpus(r, p)) {
-		status_waiting(r, p, STR_NONE, "ContainerCreating", STR("waits for GPUs that others still have"));
+		status_waiting(r, p, STR_NONE, "ContainerCreating", STR("waiting for GPUs that other pods still hold"));
 		try_again(r, p);
 		return;
 	}
