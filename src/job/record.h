@@ -98,9 +98,10 @@ struct record_role {
 	struct level level;
 	bool drain; /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
-	int32_t other_restarts;          /* for causes that only a later version knows; the server keeps them */
-	int32_t counted_ever;            /* all restarts of this role that count; the limit sees level.counted */
-	bool accepted;                   /* the server has taken a pod of it once */
+	int32_t other_restarts; /* for causes that only a later version knows; the server keeps them */
+	int32_t counted_ever;   /* all restarts of this role that count; the limit sees level.counted */
+	/* The server has taken a pod of it once. Only observed: a status that is refused must not hold up pods. */
+	bool accepted;
 	struct ranges completed, failed; /* in this generation */
 	struct ranges seen;              /* replicas whose pod of this generation was there */
 	struct ranges ran; /* replicas that ran once, in any generation; kept until the job's `running` is set */

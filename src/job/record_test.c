@@ -143,6 +143,8 @@ static void changes(void **state)
 	CHANGED(CHANGE_DURABLE, c->roles[0].indexes[0].index++);
 	CHANGED(CHANGE_DURABLE, c->roles[0].indexes[0].level.generation++);
 	CHANGED(CHANGE_DURABLE, c->roles[1].drain = true);
+	/* Were it durable, a status that is refused would hold up the pods that are still to be made. */
+	CHANGED(CHANGE_OBSERVED, c->roles[0].accepted = !c->roles[0].accepted);
 	CHANGED(CHANGE_OBSERVED, c->roles[0].drain = false);
 	CHANGED(CHANGE_OBSERVED, c->drain = false);
 	CHANGED(CHANGE_OBSERVED, c->roles[0].seen.n = 0);

@@ -45,6 +45,14 @@ static void look_at_name(struct kind_job *kj, struct seen *seen, struct arena *a
 	seen->told = true;
 }
 
+/* What fails for a replica that nobody has asked for yet does not hold up those that run. */
+static void spare(struct kind_job *kj, const struct role *r, int32_t *left, struct err *e)
+{
+	problems_add(&kj->job->problems, PROBLEM_SPARED, r->path, "%s", err_msg(e));
+	err_release(e);
+	*left = 0;
+}
+
 static bool look_at_role(struct kind_job *kj, size_t role, struct seen *pods, struct seen *services, int32_t *left,
                          struct arena *a, struct err *e)
 {
@@ -52,8 +60,11 @@ static bool look_at_role(struct kind_job *kj, size_t role, struct seen *pods, st
 	struct kind_names names;
 
 	for (int32_t i = 0; i < r->count && *left && !(pods->told && services->told); i++, --*left) {
-		if (!kind_names(kj, role, i, &names, e))
-			return false;
+		if (!kind_names(kj, role, i, &names, e)) {
+			if (kj->started)
+				spare(kj, r, left, e);
+			return kj->started;
+		}
 		look_at_name(kj, pods, a, "pod", (struct named){ role, i, names.pod });
 		if (r->service)
 			look_at_name(kj, services, a, "service", (struct named){ role, i, names.service });

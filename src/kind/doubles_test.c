@@ -12,6 +12,7 @@ static const char kind_of[] =
 	"  if job.spec.how == 'roles' then return job.name .. '-' .. index, job.name .. '-' .. role.name .. '-' .. "
 	"index end\n"
 	"  if job.spec.how == 'all' then return job.name, job.name end\n"
+	"  if job.spec.how == 'fails' and index == 2 then error('no name for ' .. index) end\n"
 	"  if job.spec.how == 'last' and index == 9999 then index = 4 end\n"
 	"  local name = job.name .. '-' .. role.name .. '-' .. index\n"
 	"  return name, job.spec.how == 'services' and job.name or name\n"
@@ -53,6 +54,14 @@ static const struct {
 	{ HEAD "spec: {how: last, worker: 10000, " TEMPLATE "}\n"
 	       "status: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}",
 	  "" },
+	{ HEAD "spec: {how: fails, worker: 5, " TEMPLATE "}\n"
+	       "status: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}",
+	  "warning spec.worker: test.lua:10: no name for 2 (in `names`)\n" },
+	/* What another operator has brought up runs as well. */
+	{ HEAD "spec: {how: services, " TEMPLATE "}\nstatus: {phase: Running}",
+	  "warning spec.worker: the services of boss-0 and worker-0 would both be named \"demo\"" TAIL },
+	{ HEAD "spec: {how: services, " TEMPLATE "}\nstatus: {}",
+	  "error spec.worker: the services of boss-0 and worker-0 would both be named \"demo\"" TAIL },
 	{ HEAD "spec: {how: roles, " TEMPLATE "}\n"
 	       "status: {dlOperator: {version: 1, phase: Invalid}}",
 	  "error spec.worker: the pods of boss-0 and worker-0 would both be named \"demo-0\"" TAIL },

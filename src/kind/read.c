@@ -95,12 +95,14 @@ static void check_top(yyjson_val *object, struct problems *p)
 	}
 }
 
-/* Has an operator already brought it up? Then only an edit of what is wrong may hold it up, and no check that a newer
-   version of us has and the one that started it had not. */
+/* Has an operator already brought it up, ours or the one that it is taken over from? Then only an edit of what is wrong
+   may hold it up, and no check that a newer version of us has and the one that started it had not. */
 static bool has_started(yyjson_val *object)
 {
-	yyjson_val *record = json_at(object, "status", "dlOperator", NULL);
+	yyjson_val *status = json_get(object, "status"), *record = json_get(status, "dlOperator");
 
+	if (!record)
+		return yyjson_is_obj(status) && yyjson_obj_size(status) > 0;
 	return json_str(json_get(record, "startTime")).n && !str_eqc(json_str(json_get(record, "phase")), "Invalid");
 }
 

@@ -58,13 +58,16 @@ void outcome_status_refused(struct op *op, struct cached_job *job, int code, boo
 	job->failed |= durable;
 }
 
-/* A server says so by its code, etcd in words. */
+/* A server says so by its code; etcd, and the server's own way to it, in words. */
 static bool is_too_large(const struct outcome *o)
 {
-	static const char words[] = "request is too large";
+	static const char *const words[] = { "request is too large", "trying to send message larger than max" };
 
-	return o->code == HTTP_TOO_LARGE || (o->code == HTTP_SERVER_ERROR && o->message.n &&
-	                                     memmem(o->message.p, o->message.n, words, strlen(words)));
+	if (o->code == HTTP_SERVER_ERROR && o->message.n)
+		for (size_t i = 0; i < ARRAY_LEN(words); i++)
+			if (memmem(o->message.p, o->message.n, words[i], strlen(words[i])))
+				return true;
+	return o->code == HTTP_TOO_LARGE;
 }
 
 /* The name of a child belongs to somebody else, or to another replica. It is told once, however often it is found. */
