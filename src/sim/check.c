@@ -90,7 +90,32 @@ static void check_unknown(struct sim *s, const struct sim_request *r, const stru
 		sim_broken(s, INV_UNKNOWN, "%.*s is made again though it is there, and too large", STR_F(r->r.name));
 }
 
-/* … or that is there and was not asked to go: nobody has deleted it. */
+/* Did it fail with nobody to blame but itself? What a kubelet rejects has no containers here. */
+static bool failed_by_itself(const struct pod *p)
+{
+	return p->phase == POD_FAILED && !p->disrupted && !p->reason.n && p->n_containers > 0;
+}
+
+/* A failure is counted, and not taken for a disruption, which is not. */
+static void check_excused(struct sim *s, const struct sim_job *job, const struct record *before,
+                          const struct record *after)
+{
+	const struct last_restart *last = &after->last;
+	const struct record_role *rr = record_role_of(before, last->role);
+
+	if (last->at == before->last.at || last->cause != CAUSE_DISRUPTED || !rr)
+		return;
+	for (const struct sim_pod *p = job->pods; p; p = p->next) {
+		const struct role *role = job_role(kind_job(job->spec), p->now.role);
+
+		if (role && str_eq(p->now.role, last->role) && p->now.index == last->index &&
+		    failed_by_itself(&p->now) && p->now.generation == record_generation(before, role, rr, last->index))
+			sim_broken(s, INV_COUNT, "%.*s: %.*s has failed by itself, and its restart does not count",
+			           STR_F(job->name), STR_F(p->now.meta.name));
+	}
+}
+
+/* Nobody has deleted a pod that is there and was not asked to go. */
 static void check_deleted(struct sim *s, const struct sim_job *job, const struct record *before,
                           const struct record *after)
 {
@@ -461,6 +486,7 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 	check_early(s, r->link, job, spec, was, is);
 	check_later_version(s, job, before, after);
 	check_deleted(s, job, was, is);
+	check_excused(s, job, was, is);
 	if (is->level.generation < was->level.generation)
 		sim_broken(s, INV_GENERATION, "%.*s falls from generation %lld to %lld", STR_F(job->name),
 		           (long long)was->level.generation, (long long)is->level.generation);

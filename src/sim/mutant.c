@@ -19,6 +19,9 @@ static const struct {
 	[MUTANT_UNCOUNTED] = { "uncounted", INV_COUNT },     /* a count is not persisted */
 	[MUTANT_DOUBLE] = { "double", INV_COUNT },           /* a failure is counted twice */
 	[MUTANT_LOWERED] = { "lowered", INV_COUNT },         /* a count is lowered */
+	[MUTANT_LENIENT] = { "lenient", INV_COUNT },         /* a failure is taken for a disruption */
+	[MUTANT_MERCIFUL] = { "merciful", INV_LIMIT },       /* what the limit saw is forgotten */
+	[MUTANT_KEEPER] = { "keeper", INV_SIBLING },         /* a pod that a sidecar keeps is not deleted */
 	[MUTANT_GREEDY] = { "greedy", INV_FOREIGN },         /* somebody else's pod is deleted */
 	[MUTANT_CARELESS] = { "careless", INV_UID },         /* a delete without UID */
 	[MUTANT_BLIND] = { "blind", INV_INVALID },           /* an invalid job is taken for a valid one */
@@ -83,111 +86,6 @@ static void greedy(struct sim *s, const struct sim_request *r)
 	}
 }
 
-static void set_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
-{
-	yyjson_mut_obj_remove_key(obj, key);
-	yyjson_mut_obj_add_null(doc, obj, key);
-}
-
-static void add_one(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
-{
-	int64_t n = yyjson_mut_get_sint(yyjson_mut_obj_get(obj, key));
-
-	yyjson_mut_obj_remove_key(obj, key);
-	yyjson_mut_obj_add_int(doc, obj, key, n + 1);
-}
-
-static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, const char *word)
-{
-	yyjson_mut_obj_remove_key(obj, key);
-	yyjson_mut_obj_add_str(doc, obj, key, word);
-}
-
-static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role, const struct record_role *now)
-{
-	bool counts = yyjson_mut_is_int(yyjson_mut_obj_get(role, "counted"));
-	yyjson_mut_val *causes = yyjson_mut_obj_get(role, "restarts");
-
-	if (m == MUTANT_REWIND && now && now->level.generation)
-		set_null(doc, role, "generation");
-	if (m == MUTANT_UNCOUNTED && counts) {
-		yyjson_mut_obj_remove_key(role, "counted");
-		yyjson_mut_obj_remove_key(role, "restarts");
-	}
-	if (m == MUTANT_DOUBLE && counts && causes) {
-		add_one(doc, role, "counted");
-		for (size_t i = 0; i < CAUSE_DISRUPTED; i++)
-			if (yyjson_mut_obj_get(causes, cause_name((enum cause)i))) {
-				add_one(doc, causes, cause_name((enum cause)i));
-				break;
-			}
-	}
-	if (m == MUTANT_STICKY && now && yyjson_mut_is_int(yyjson_mut_obj_get(role, "count")) &&
-	    yyjson_mut_get_sint(yyjson_mut_obj_get(role, "count")) < now->count)
-		yyjson_mut_obj_remove_key(role, "byIndex");
-	if (m == MUTANT_LOWERED && now && now->counted_ever && !counts) {
-		set_null(doc, role, "counted");
-		set_null(doc, role, "restarts");
-	}
-}
-
-static bool has_text(yyjson_mut_val *obj, const char *key, const char *words)
-{
-	const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(obj, key));
-
-	return text && strstr(text, words);
-}
-
-/* KNOWN: its end is. */
-static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, const struct record *now, bool known)
-{
-	const char *outcome = yyjson_mut_get_str(yyjson_mut_obj_get(rec, "outcome"));
-	bool ends = outcome && !(now && now->outcome);
-
-	if (m == MUTANT_HOPELESS && has_text(rec, "reason", "refused, retrying") && !outcome) {
-		put_word(doc, rec, "outcome", "Failed");
-		put_word(doc, rec, "why", "Refused");
-	}
-	if (ends && m == MUTANT_GENEROUS && !known && strcmp(outcome, "Failed") == 0)
-		put_word(doc, rec, "outcome", "Succeeded");
-	if (ends && m == MUTANT_GRUDGER && strcmp(outcome, "Succeeded") == 0)
-		put_word(doc, rec, "outcome", "Failed");
-	if (m == MUTANT_IMPATIENT && has_text(rec, "phase", "Terminating") && !(now && now->outcome))
-		put_word(doc, rec, "phase", outcome ? outcome : "Suspended");
-}
-
-static void spoil_status(struct sim *s, struct sim_request *r)
-{
-	enum mutant m = (enum mutant)s->opt.mutant;
-	yyjson_doc *body = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
-	yyjson_mut_doc *doc = yyjson_doc_mut_copy(body, sim_alc(s));
-	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *rec, *roles, *key;
-	struct sim_job *job =
-		map_get(&s->jobs_by_name, arena_printf(s->arena, "%.*s/%.*s", STR_F(r->r.kind), STR_F(r->r.name)));
-	const struct record *now = job ? job->now->record : NULL;
-	struct buf out = BUF_INIT(1 << 20);
-	yyjson_mut_obj_iter it;
-
-	rec = yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator");
-	if (!rec)
-		return;
-	roles = yyjson_mut_obj_get(rec, "roles");
-	if (m == MUTANT_LAZARUS && now && now->outcome) {
-		yyjson_mut_obj_remove_key(rec, "outcome");
-		yyjson_mut_obj_add_str(doc, rec, "outcome", now->outcome == PHASE_FAILED ? "Succeeded" : "Failed");
-	}
-	if (m == MUTANT_REWIND && now && now->level.generation)
-		set_null(doc, rec, "generation");
-	spoil_ends(m, doc, rec, now, job && job->wish.script != SCRIPT_WILD);
-	yyjson_mut_obj_iter_init(roles, &it);
-	while (roles && (key = yyjson_mut_obj_iter_next(&it)))
-		spoil_role(m, doc, yyjson_mut_obj_iter_get_val(key),
-		           now ? record_role_of(now, json_mut_text(key)) : NULL);
-	json_write(root, &out);
-	r->r.body = arena_str(s->arena, buf_str(&out));
-	buf_release(&out);
-}
-
 /* Long after the end somebody still writes. */
 static void restless(struct sim *s, const struct sim_request *r)
 {
@@ -214,6 +112,13 @@ static bool is_restarted(const struct sim *s, const struct sim_request *r)
 	const struct record *now = p && p->job ? p->job->now->record : NULL;
 
 	return now && !now->outcome && !now->suspended;
+}
+
+static bool has_sidecar_left(const struct sim *s, const struct sim_request *r)
+{
+	const struct sim_pod *p = map_get(&s->pods, r->r.name);
+
+	return p && p->stage == STAGE_BESIDE;
 }
 
 static void repeat_request(struct sim *s, const struct sim_request *r, int times)
@@ -268,6 +173,8 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_HASTY:
 		r->pod.generation += s->mutant_n++ % 5 == 0;
 		break;
+	case MUTANT_KEEPER:
+		return !(pod && r->r.verb == VERB_DELETE && has_sidecar_left(s, r));
 	case MUTANT_SIBLING:
 		return !(pod && r->r.verb == VERB_DELETE && is_restarted(s, r) && s->mutant_n++ % 3 == 0);
 	case MUTANT_LAZARUS:
@@ -275,13 +182,14 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_UNCOUNTED:
 	case MUTANT_DOUBLE:
 	case MUTANT_LOWERED:
+	case MUTANT_MERCIFUL:
 	case MUTANT_HOPELESS:
 	case MUTANT_IMPATIENT:
 	case MUTANT_STICKY:
 	case MUTANT_GENEROUS:
 	case MUTANT_GRUDGER:
 		if (r->r.verb == VERB_PATCH_STATUS)
-			spoil_status(s, r);
+			mutant_status(s, r);
 		break;
 	case MUTANT_RESTLESS:
 		if (r->r.verb == VERB_PATCH_STATUS)
@@ -306,6 +214,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_BLIND:
 	case MUTANT_DEAF:
 	case MUTANT_LIAR:
+	case MUTANT_LENIENT:
 	case MUTANT_EAGER:
 	case MUTANT_FUSSY:
 	case MUTANT_FLOOD:
@@ -420,6 +329,15 @@ static struct object liar(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_POD, .pod = p };
 }
 
+static struct object lenient(struct sim *s, const struct version *v)
+{
+	struct pod *p = arena_raw(s->arena, sizeof(*p));
+
+	*p = *v->object.pod;
+	p->disrupted |= p->phase == POD_FAILED;
+	return (struct object){ .resource = RES_POD, .pod = p };
+}
+
 static struct object fussy(struct sim *s, const struct version *v)
 {
 	struct group *g = arena_raw(s->arena, sizeof(*g));
@@ -438,6 +356,8 @@ struct object mutant_object(struct sim *s, const struct version *v)
 		return spoilt_job(s, v);
 	if (v->object.resource == RES_POD && s->opt.mutant == MUTANT_LIAR && has_script(s, v->object.pod))
 		return liar(s, v);
+	if (v->object.resource == RES_POD && m == MUTANT_LENIENT)
+		return lenient(s, v);
 	if (v->object.resource == RES_GROUP && s->opt.mutant == MUTANT_FUSSY)
 		return fussy(s, v);
 	return v->object;

@@ -14,6 +14,9 @@ enum mutant {
 	MUTANT_UNCOUNTED,
 	MUTANT_DOUBLE,
 	MUTANT_LOWERED,
+	MUTANT_LENIENT,
+	MUTANT_MERCIFUL,
+	MUTANT_KEEPER,
 	MUTANT_GREEDY,
 	MUTANT_CARELESS,
 	MUTANT_BLIND,
@@ -45,6 +48,8 @@ const char *mutant_name(enum mutant m);
 enum invariant mutant_breaks(enum mutant m);
 /* Spoils a request on its way to the server; false: it is swallowed, and answered as done. */
 bool mutant_request(struct sim *s, struct sim_request *r);
+/* … that writes a status. */
+void mutant_status(struct sim *s, struct sim_request *r);
 /* Spoils what the operator is shown. */
 struct object mutant_object(struct sim *s, const struct version *v);
 /* The operator was shown a state of a job: now is the time. */

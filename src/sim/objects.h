@@ -55,8 +55,8 @@ struct sim_job {
 	struct truth *truths;               /* … and all that have */
 	bool refuse;                        /* the server takes none of its pods: 422 */
 	struct str refused_role;            /* … of this role alone, and never; empty: of all */
-	bool has_run;                       /* its status has said so once */
 	bool was_refused;                   /* … or did not, from its first day on */
+	bool has_run;                       /* its status has said so once */
 	msec denied;                        /* a policy denies its pods until then */
 	msec status_refused;                /* … and the server its status */
 	msec own_refused;                   /* … and what its kind wrote in it */
