@@ -168,7 +168,8 @@ static void test_durable_status_denied(void **state)
 	status_written(s);
 }
 
-/* It is too large for etcd, or for the server's way to it: what only back-offs need is left out, and what must be remembered is written. */
+/* It is too large for etcd, or for the server's way to it: what only back-offs need is left out, and what must be
+   remembered is written. */
 static void test_shortened_record(void **state)
 {
 	static const char running[] =
