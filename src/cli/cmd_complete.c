@@ -97,7 +97,7 @@ static bool open_remote(const struct completing *c, struct session *s)
 		                          .context = value_of(c, "context"),
 		                          .ns = value_of(c, "namespace"),
 		                          .local = value_of(c, "local") != NULL };
-	if (!session_begin(s, true))
+	if (!session_find(s, true))
 		return false;
 	s->remote.deadline = loop_now(s->remote.loop) + ask_timeout;
 	return true;

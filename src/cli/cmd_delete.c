@@ -96,7 +96,7 @@ static enum exit_code delete_jobs(struct deleting *d, int n, char **names)
 {
 	enum exit_code status = CLI_WELL, one;
 
-	if (!session_begin(&d->session, false))
+	if (!session_find(&d->session, false))
 		return d->session.cli->status;
 	if (d->all)
 		return delete_all(d, n, names);

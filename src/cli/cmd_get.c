@@ -77,7 +77,7 @@ enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "-o is tree, json or yaml, not '%s'", output);
 	if (watch && strcmp(output, "tree") != 0)
 		return cli_usage(cli, "-w shows a tree; it does not work with -o %s", output);
-	status = session_begin(&s, strcmp(output, "tree") != 0) ? get(&s, argv[0], output, watch) : cli->status;
+	status = session_find(&s, strcmp(output, "tree") != 0) ? get(&s, argv[0], output, watch) : cli->status;
 	session_end(&s);
 	return status;
 }

@@ -273,7 +273,7 @@ static enum exit_code list_jobs(struct listing *l, int n, char **names)
 {
 	const bool *wanted;
 
-	if (!session_begin(&l->session, strcmp(l->output, "table") != 0))
+	if (!session_find(&l->session, strcmp(l->output, "table") != 0))
 		return l->session.cli->status;
 	wanted = kinds_choose(l->session.cli, l->session.kinds, n, names);
 	if (!wanted)

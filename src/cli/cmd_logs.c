@@ -94,7 +94,7 @@ static enum exit_code show_logs(struct logging *l, const char *name)
 		s->kinds = cli_kinds(s->cli);
 		return s->kinds ? archive_show(s->cli, s->kinds, l->from, s->flags.ns, name, &l->o) : s->cli->status;
 	}
-	if (!session_begin(s, l->print.json))
+	if (!session_find(s, l->print.json))
 		return s->cli->status;
 	if (!name)
 		return archive_logs(s, NULL, &l->keep);

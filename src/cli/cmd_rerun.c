@@ -210,7 +210,7 @@ static enum exit_code rerun_job(struct rerunning *u, const char *name, const cha
 	struct job_view v;
 	enum exit_code status;
 
-	if (!session_begin(s, false) || !job_find(&s->remote, s->kinds, name, &old))
+	if (!session_find(s, false) || !job_find(&s->remote, s->kinds, name, &old))
 		return s->cli->status;
 	v = job_view(old.job.root);
 	if (!phase_final(v.phase) && !force)

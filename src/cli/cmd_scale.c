@@ -41,9 +41,14 @@ static bool find_role(struct cli *cli, const struct job *job, struct resize *c)
 		if (!r->aux)
 			all = arena_printf(&cli->arena, "%.*s%s%.*s", STR_F(all), all.n ? ", " : "", STR_F(r->name));
 	}
-	if (c->found && !c->found->aux)
+	if (c->found && !c->found->aux && c->found->count_path.n)
 		return true;
-	if (c->found)
+	if (c->found && !c->found->aux)
+		cli->status = cli_fail(cli, CLI_FAILED,
+		                       "no operator has noted yet where %.*s says how many %.*s there are: --kinds-dir "
+		                       "with the kind's Lua tells it",
+		                       STR_F(job->name), STR_F(c->found->name));
+	else if (c->found)
 		cli->status = cli_fail(cli, CLI_INVALID, "%.*s is always one pod", STR_F(c->found->name));
 	else
 		cli->status = cli_fail(cli, CLI_INVALID, "%.*s has no role %.*s; it has %.*s", STR_F(job->name),
@@ -205,7 +210,7 @@ enum exit_code cmd_scale(struct cli *cli, int argc, char **argv)
 	for (int i = 1; i < n; i++)
 		if (!read_change(cli, argv[i], &changes[i - 1]))
 			return cli->status;
-	status = session_begin(&s, false) ? scale(&s, argv[0], changes, (size_t)n - 1) : cli->status;
+	status = session_find(&s, false) ? scale(&s, argv[0], changes, (size_t)n - 1) : cli->status;
 	session_end(&s);
 	return status;
 }

@@ -33,12 +33,17 @@ static bool annotation_text(yyjson_val *root, bool suspend, struct buf *ret, str
 	return true;
 }
 
+static bool has_list(const struct job_of *job)
+{
+	return job->kind->spec_is_array || yyjson_is_arr(json_get(job->root, "spec"));
+}
+
 static bool make_patch(const struct job_of *job, bool suspend, struct buf *ret, struct err *e)
 {
 	struct buf text = BUF_INIT(PATCH_MAX);
 	bool well = true;
 
-	if (!job->kind->spec_is_array) {
+	if (!has_list(job)) {
 		buf_printf(ret, "{\"spec\":{\"policy\":{\"suspend\":%s}}}", suspend ? "true" : "false");
 		return true;
 	}
@@ -93,7 +98,8 @@ static enum exit_code change(struct session *s, const char *name, bool suspend)
 		return s->cli->status;
 	v = job_view(found.job.root);
 	kj = kind_read(s->kinds, found.job.kind, found.job.root, STR_NONE, NULL);
-	already = kj && kind_job(kj)->suspend == suspend;
+	/* Of a kind that is not known here an annotation may say it. */
+	already = kj && kind_job(kj)->suspend == suspend && !(found.job.kind->foreign && has_list(&found.job));
 	kind_job_free(kj);
 	if (phase_final(v.phase))
 		status = cli_fail(s->cli, CLI_FAILED, "%.*s has ended (%.*s); 'dljob rerun %.*s' runs it again",
@@ -119,7 +125,7 @@ static enum exit_code change_job(struct cli *cli, int argc, char **argv, bool su
 		return cli->status;
 	if (n == 0)
 		return cli_usage(cli, "which job?");
-	status = session_begin(&s, false) ? CLI_WELL : cli->status;
+	status = session_find(&s, false) ? CLI_WELL : cli->status;
 	for (int i = 0; i < n && status == CLI_WELL; i++)
 		status = change(&s, argv[i], suspend);
 	session_end(&s);

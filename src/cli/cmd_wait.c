@@ -52,7 +52,7 @@ enum exit_code cmd_wait(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "--for is finished, succeeded, running or deleted, not '%s'", what_text);
 	if (timeout_text && !duration_parse(str_c(timeout_text), &timeout))
 		return cli_usage(cli, "--timeout wants a time such as 30s, 5m or 2h, not '%s'", timeout_text);
-	status = session_begin(&s, false) ? CLI_WELL : cli->status;
+	status = session_find(&s, false) ? CLI_WELL : cli->status;
 	if (status == CLI_WELL) {
 		if (timeout_text)
 			s.remote.deadline = loop_now(s.remote.loop) + timeout;

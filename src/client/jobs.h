@@ -13,6 +13,8 @@ struct session {
 };
 /* Loads the kinds and finds the cluster, see remote_open(). False: return cli->status, after session_end(). */
 bool session_begin(struct session *s, bool silent);
+/* The same, and the kinds of the cluster that have no Lua here (discover.c). */
+bool session_find(struct session *s, bool silent);
 void session_end(struct session *s);
 
 /* Which kinds are meant, in the cli's arena; all if N is 0. NULL, with the error said, if a name fits none. */

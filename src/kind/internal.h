@@ -74,6 +74,11 @@ bool kind_once(struct kind_job *kj, struct err *e);
    are on top of the stack, in this order; both are popped. */
 void kind_push_job(struct kind_job *kj);
 
+/* foreign.c: the job of a kind without Lua. */
+void foreign_read(struct kind_job *kj, const struct job_identity *id);
+/* Notes in RECORD (status.dlOperator) what that one needs to know of JOB. */
+void foreign_note_roles(const struct job *job, yyjson_mut_val *record, yyjson_mut_doc *doc);
+
 /* Checks names, variables and labels of the children. False with *E if the kind's code fails. */
 bool kind_check_children(struct kind_job *kj, struct err *e);
 /* … that no two have the same name: one call into the kind for each replica. */

@@ -23,6 +23,7 @@ struct kind {
 	const struct end_word *end_words; /* annotations that end its jobs, beside those of all kinds */
 	size_t n_end_words;
 	bool spec_is_array; /* its policy stands in an annotation */
+	bool foreign;       /* only a cluster has it: see kinds_add_foreign() */
 	struct str file;    /* where it came from, for messages */
 };
 
@@ -54,6 +55,11 @@ bool kinds_load_dir(struct kinds *k, const char *dir, struct err *e);
 uint64_t kinds_dir_hash(const char *dir);
 /* The kinds that are compiled in. */
 bool kinds_load_builtin(struct kinds *k, struct err *e);
+
+/* A kind that a cluster serves and that has no Lua here; WHAT says group, version, kind, plural, singular and short
+   names, which are copied. Of its jobs kind_read() knows who they are, and of their roles what an operator has noted in
+   their status; nothing is checked, and no child or status can be made. False: the set has it already. */
+bool kinds_add_foreign(struct kinds *k, const struct kind *what);
 
 /* What pods that ask for an accelerator get beside what their templates say. Holds for jobs that are read from now on;
    A must live as long as the set and its jobs; NULL: nothing. */

@@ -13,6 +13,7 @@ int kind_push_call(struct kind_job *kj, enum kind_fn fn, size_t role, int32_t in
 {
 	lua_State *L = kj->kinds->sb.L;
 
+	ASSERT(!kj->file->kind.foreign);
 	luaL_checkstack(L, LUA_MINSTACK, NULL);
 	lua_rawgeti(L, LUA_REGISTRYINDEX, kj->file->fns[fn]);
 	lua_rawgeti(L, LUA_REGISTRYINDEX, kj->ref);
@@ -314,6 +315,10 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	struct policy_doc policy = find_policy(kj, &found);
 	bool readable;
 
+	if (kj->file->kind.foreign) {
+		foreign_read(kj, &id);
+		return true;
+	}
 	kj->started = has_started(kj->object);
 	check_top(kj->object, &found);
 	readable = read_spec(kj, &found);

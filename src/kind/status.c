@@ -182,7 +182,7 @@ static yyjson_mut_val *make_conditions(const struct record *r, yyjson_mut_val *k
 yyjson_mut_val *kind_status(struct kind_job *kj, const struct record *r, yyjson_mut_doc *doc, struct err *e)
 {
 	struct sandbox *sb = &kj->kinds->sb;
-	yyjson_mut_val *own, *kinds;
+	yyjson_mut_val *own, *kinds, *record;
 	int nargs = kind_push_call(kj, FN_STATUS, SIZE_MAX, 0);
 
 	push_status(sb, kj->job, r);
@@ -204,7 +204,9 @@ yyjson_mut_val *kind_status(struct kind_job *kj, const struct record *r, yyjson_
 	kinds = yyjson_mut_obj_remove_key(own, "conditions");
 	json_mut_put(doc, own, STR("conditions"), make_conditions(r, yyjson_mut_is_arr(kinds) ? kinds : NULL, doc));
 	yyjson_mut_obj_remove_key(own, "dlOperator");
-	json_mut_put(doc, own, STR("dlOperator"), record_write(r, doc));
+	record = record_write(r, doc);
+	foreign_note_roles(kj->job, record, doc);
+	json_mut_put(doc, own, STR("dlOperator"), record);
 	return own;
 }
 

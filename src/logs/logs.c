@@ -69,7 +69,7 @@ static bool is_wanted(const struct logs *l, struct str role, struct str name)
 		if (str_eq(r->containers[i].name, name))
 			return r->containers[i].counts && !r->containers[i].init;
 	/* What somebody has put beside them (a sidecar of a mesh) is no part of the job. */
-	return !r;
+	return !r || !r->n_containers;
 }
 
 /* Are the logs of pods that are gone kept? The cluster on this machine does; others on it say no when they are asked.

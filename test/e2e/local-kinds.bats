@@ -87,3 +87,33 @@ logged() { grep -qF -- "$1" home/log; }
   dljob local down >/dev/null
   has_not "$(cat home/log)" Sanitizer
 }
+
+@test "jobs of a kind whose Lua is not here: list, get, logs, wait, scale, suspend, resume, delete" {
+  mkdir kinds
+  ring RingJob ringjobs >kinds/ring.lua
+  up --kinds-dir kinds
+  ring_job RingJob one 'echo "<$RANK>"; until [ -e go ]; do sleep 0.1; done' 2 | submit --kinds-dir kinds
+  rm -r kinds
+  dljob wait --local -q --for running --timeout 60s one
+  split dljob list --local -q
+  has "$(tr -s ' ' <<<"$out")" "one RingJob Running"
+  has "$(dljob list --local -q ringjobs -o name)" "RingJob.example.org/one"
+  split dljob get --local -q RingJob/one
+  is "$status$err" 0
+  has "$(tr -s ' ' <<<"$out")" "worker 2/2"
+  has "$out" "worker-1"
+  both_spoke() { is "$(dljob logs --local -q one | sort | paste -s -d ,)" "worker-0 | <rank 0>,worker-1 | <rank 1>"; }
+  eventually 60 both_spoke
+  split dljob scale --local -q one worker=3
+  is "$status $out" "0 one: worker from 2 to 3 replicas; the whole job restarts, not counted"
+  is "$(api /apis/example.org/v1/namespaces/default/ringjobs/one | jq .spec.workers)" 3
+  split dljob scale --local -q one master=3
+  has "$err" "one has no role master; it has worker"
+  dljob suspend --local -q one
+  dljob resume --local -q one
+  touch go
+  dljob wait --local -q --timeout 60s one
+  dljob delete --local -q one
+  split dljob list --local -q
+  has "$err" "no jobs"
+}

@@ -396,6 +396,34 @@ harmless() {
   has "$err" "TfJob.mlkube.io is not installed on this cluster"
 }
 
+@test "kinds that only the cluster knows: by discovery and their category, without a look at definitions" {
+  group() { jq -n -c --arg g "$1" '{name: $g, preferredVersion: {groupVersion: "\($g)/v1", version: "v1"}}'; }
+  resource() {
+    jq -n -c --arg kind "$1" --arg plural "$2" --argjson categories "$3" '{kind: $kind, name: $plural,
+      singularName: ($kind | ascii_downcase), namespaced: true, categories: $categories, shortNames: ["ri"]}'
+  }
+  ring=$(job one Running "all run" | jq -c '.kind = "RingJob" | .apiVersion = "ring.example/v1"')
+  resources=$(resource RingJob ringjobs '["dljobs"]'),$(resource Ring rings '["all"]')
+  resources+=,$(resource RingJob ringjobs/status '["dljobs"]')
+  groups=$(group apps),$(group storage.k8s.io),$(group ring.example),$(group away.example)
+  answers "GET /apis/ring.example/v1/namespaces/ml/ringjobs/one 200 $ring" \
+    "GET /apis/ring.example/v1/namespaces/ml/ringjobs 200 [$ring]" "GET /api/v1/namespaces/ml/ 200 []" \
+    "GET /apis/ring.example/v1 200 {\"resources\": [${resources//$'\n'/}]}" "GET $tfjobs 200 []" \
+    "GET /apis 200 {\"groups\": [${groups//$'\n'/}]}"
+  serve
+  is "$(dljob list -q -o name)" RingJob.ring.example/one
+  is "$(sed -n 's/^GET \([^? ]*\).*/\1/p' requests | sort -u | grep -v namespaces | paste -s -d ' ')" \
+    "/apis /apis/away.example/v1 /apis/ring.example/v1"
+  has_not "$(cat requests)" customresourcedefinitions
+  is "$(dljob list -q -o name ri)" RingJob.ring.example/one
+  split dljob list -q rings
+  is "$status" 2
+  has "$err" "there is no kind 'rings'"
+  split dljob get -q ringjob/one
+  is "$status" 0
+  has "$out" "RingJob"
+}
+
 @test "rerun: a new job of the old one, and only once that has ended" {
   answers "GET $tfjobs/demo 200 $(job demo Failed x)" "POST $tfjobs 201 $(job demo-2 '' '')" \
     "GET $tfjobs/runs 200 $(job runs Running x)"
