@@ -7,7 +7,10 @@
 #include "client/report.h"
 #include "client/waiting.h"
 #include "logs/logs.h"
+#include "object/labels.h"
 #include "term/plain.h"
+
+#include <unistd.h>
 
 enum { TEXT_MAX = 64 << 20 };
 
@@ -16,6 +19,7 @@ struct submitting {
 	struct edits edits;
 	struct report report;
 	bool dry_run, wait, logs;
+	bool here; /* to the cluster on this machine */
 	VEC(struct creation) list;
 	VEC(struct job_found) created;
 	size_t jobs;
@@ -55,6 +59,34 @@ static void check_job(struct submitting *u, const char *file, const struct manif
 	err_release(&e);
 }
 
+static void annotate(yyjson_mut_doc *doc, yyjson_mut_val *annotations, const char *key, const char *value)
+{
+	if (value && *value && str_is_utf8(str_c(value)) && !yyjson_mut_obj_get(annotations, key))
+		json_mut_put(doc, annotations, str_c(key), json_mut_str(doc, str_c(value)));
+}
+
+/* On this machine the caller's programs are there, and one cluster serves several of his projects: each job is told
+   whose it is. Elsewhere that would mean nothing. */
+static yyjson_doc *with_caller(yyjson_doc *job)
+{
+	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_doc_mut_copy(job, NULL);
+	yyjson_mut_val *meta = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "metadata"), *annotations;
+	char *cwd = getcwd(NULL, 0);
+
+	annotations = yyjson_mut_obj_get(meta, "annotations");
+	if (yyjson_mut_is_obj(meta) && (!annotations || yyjson_mut_is_null(annotations))) {
+		yyjson_mut_obj_remove_key(meta, "annotations");
+		annotations = yyjson_mut_obj_add_obj(doc, meta, "annotations");
+	}
+	if (yyjson_mut_is_obj(annotations)) {
+		annotate(doc, annotations, ANNOTATION_FOLDER, cwd);
+		annotate(doc, annotations, ANNOTATION_PATH, getenv("PATH"));
+	}
+	free(cwd);
+	yyjson_doc_free(job);
+	return yyjson_mut_doc_imut_copy(doc, NULL);
+}
+
 static bool take_object(struct submitting *u, const char *file, const struct manifest *m,
                         const struct manifest_object *o)
 {
@@ -76,6 +108,8 @@ static bool take_object(struct submitting *u, const char *file, const struct man
 		err_release(&e);
 		return false;
 	}
+	if (c.kind && u->here)
+		c.doc = with_caller(c.doc);
 	root = yyjson_doc_get_root(c.doc);
 	c.name = json_str(json_at(root, "metadata", "name", NULL));
 	c.what = c.kind ? kind_title(s->kinds, c.kind) : json_str(json_get(root, "kind"));
@@ -190,6 +224,7 @@ static enum exit_code submit_files(struct submitting *u, int n, char **files)
 	u->session.kinds = u->dry_run ? cli_kinds(cli) : NULL;
 	if (u->dry_run ? !u->session.kinds : !session_begin(&u->session, false))
 		return cli->status;
+	u->here = !u->dry_run && remote_is_here(&u->session.remote);
 	u->report = report_to(stderr);
 	u->report.edits = &u->edits;
 	for (int i = 0; i < n; i++)

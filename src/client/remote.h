@@ -39,6 +39,8 @@ struct remote {
    or --quiet. Nothing is sent yet. False: return cli->status. */
 bool remote_open(struct remote *r, struct cli *cli, const struct remote_flags *f, bool silent);
 void remote_close(struct remote *r);
+/* Is it the cluster on this machine, whichever kubeconfig named it? Its CA says so. */
+bool remote_is_here(struct remote *r);
 
 /* One call and what came of it. */
 struct remote_call {

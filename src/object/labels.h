@@ -15,6 +15,10 @@
 /* The policy of a kind whose spec is an array. */
 #define ANNOTATION_POLICY LABEL_DOMAIN "policy"
 
+/* On a job that was given to the cluster on this machine: the folder and the PATH of its caller. */
+#define ANNOTATION_FOLDER LABEL_DOMAIN "folder"
+#define ANNOTATION_PATH LABEL_DOMAIN "path"
+
 /* On the pod of a companion: whoever runs it on one machine says where people reach it. */
 #define ANNOTATION_ADDRESS LABEL_DOMAIN "address"
 

@@ -424,6 +424,16 @@ harmless() {
   has "$out" "RingJob"
 }
 
+@test "submit to another cluster says nothing of this machine" {
+  answers "POST $tfjobs 201 $(job demo '' '')"
+  serve
+  job demo "" "" | jq 'del(.status) | .metadata = {name: "demo", namespace: "ml"}' >demo.json
+  dljob submit -q demo.json
+  sent=$(last POST | sed 's/^[^{]*//')
+  is "$(jq -c .metadata <<<"$sent")" '{"name":"demo","namespace":"ml"}'
+  has_not "$sent" "$PWD"
+}
+
 @test "rerun: a new job of the old one, and only once that has ended" {
   answers "GET $tfjobs/demo 200 $(job demo Failed x)" "POST $tfjobs 201 $(job demo-2 '' '')" \
     "GET $tfjobs/runs 200 $(job runs Running x)"

@@ -196,6 +196,8 @@ static void all_env(struct from *f, struct pod_container *c, const struct pod_im
 		if (str_next(&rest, '=', &name))
 			from_env_set(f->a, &c->env, name, str_c(f->o->env[i] + MIN(name.n + 1, strlen(f->o->env[i]))));
 	}
+	if (f->o->path.n && !image)
+		from_env_set(f->a, &c->env, STR("PATH"), f->o->path);
 	for (size_t i = 0; image && i < image->env.n; i++)
 		from_env_set(f->a, &c->env, image->env.v[i].name, image->env.v[i].value);
 	for (size_t i = 0; i < own->n; i++)

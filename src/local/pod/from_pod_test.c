@@ -617,9 +617,30 @@ static void test_any_value_of_any_type(void **state)
 	arena_release(&kept);
 }
 
+/* The caller's PATH is for the machine's own files: not where a container has a tree, or says its own. */
+static void test_path_of_the_caller(void **state)
+{
+	struct world w;
+	struct pod_spec spec = { 0 };
+
+	(void)state;
+	well(&w, "  containers:\n"
+	         "  - {name: a, image: none, command: [x]}\n"
+	         "  - {name: b, image: tree, command: [x]}\n"
+	         "  - {name: c, image: none, command: [x], env: [{name: PATH, value: /own}]}\n");
+	assert_env(&w.spec.containers.v[0], "PATH", "/usr/bin");
+	w.o.path = STR("/venv/bin:/usr/bin");
+	assert_true(pod_from(&spec, yaml_root(w.pod, 0), &w.o, &w.a, &w.why, &w.e));
+	assert_env(&spec.containers.v[0], "PATH", "/venv/bin:/usr/bin");
+	assert_env(&spec.containers.v[1], "PATH", "/usr/bin");
+	assert_env(&spec.containers.v[2], "PATH", "/own");
+	done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_path_of_the_caller),
 		cmocka_unit_test(test_command_and_env),
 		cmocka_unit_test(test_own_settings_win),
 		cmocka_unit_test(test_image_with_a_tree),

@@ -177,7 +177,8 @@ struct pod_from_options {
 	void *cookie; /* each of them may be NULL: there is nothing */
 	const char *const
 		*env; /* "NAME=value" that every container has unless it says otherwise: PATH, HOME …; may be NULL */
-	struct str cwd; /* where neither the container nor its image says; empty: / */
+	struct str cwd;  /* where neither the container nor its image says; empty: / */
+	struct str path; /* PATH instead of that of ENV, for containers without a tree of their own; empty: ENV's */
 	struct str node, host_ip, pod_ip;
 	int64_t cpu_milli, memory; /* of the machine: for resourceFieldRef without a limit */
 	bool as_root;              /* who starts pods is root, outside of his user namespace, too */

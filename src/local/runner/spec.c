@@ -5,6 +5,7 @@
 #include "local/runner/events.h"
 #include "local/runner/requests.h"
 #include "local/runner/trees.h"
+#include "object/labels.h"
 
 struct context {
 	struct runner *r;
@@ -139,6 +140,20 @@ static bool asks(const struct runner_pod *p, const char *field)
 	return yyjson_is_true(json_at(pod_object(p), "spec", field, NULL));
 }
 
+/* A job that says where its caller was: there its programs are, and his virtual environment. */
+static void follow_caller(const struct runner_pod *p, struct pod_from_options *o)
+{
+	yyjson_val *job = p->unit ? yyjson_doc_get_root(p->unit->job) : NULL;
+	yyjson_val *said = json_at(job, "metadata", "annotations", NULL);
+	struct str folder = json_str(json_get(said, ANNOTATION_FOLDER)),
+		   path = json_str(json_get(said, ANNOTATION_PATH));
+
+	if (folder.n && folder.p[0] == '/' && !memchr(folder.p, 0, folder.n))
+		o->cwd = folder;
+	if (path.n && !memchr(path.p, 0, path.n))
+		o->path = path;
+}
+
 bool spec_make(struct runner *r, struct runner_pod *p, struct pod_spec *ret, struct spec_docs *docs,
                struct pod_refusal *why, struct err *e)
 {
@@ -159,6 +174,8 @@ bool spec_make(struct runner *r, struct runner_pod *p, struct pod_spec *ret, str
 	};
 
 	pod_from_as(&o);
+	if (!companion_is(p))
+		follow_caller(p, &o);
 	/* A companion is a program of the caller here: companion_make_spec() takes its user away. */
 	o.as_root &= !companion_is(p);
 	if (!pod_from(ret, pod_object(p), &o, &r->round, why, e))
