@@ -50,7 +50,7 @@ local function read(spec, meta)
     local template = r.template or name == "ps" and default_ps(spec.tfImage) or nil
     local restarts = common.restarts(template)
     if name == "master" and r.replicas ~= 1 then
-      invalid(r, "replicas", "there is exactly one MASTER")
+      invalid(r, "replicas", "there must be exactly one MASTER")
     end
     table.insert(roles, {
       name = name, title = r.tfReplicaType, path = at(r), count = r.replicas, service = true,

@@ -53,7 +53,7 @@ function common.mxnet_scheduler(spec, path, replicas, type_of)
     if lower(type_of(r)) == "scheduler" then
       found = true
       if r.replicas ~= 1 then
-        invalid(r, "replicas", "there is exactly one SCHEDULER")
+        invalid(r, "replicas", "there must be exactly one SCHEDULER")
       end
     end
   end

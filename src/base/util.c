@@ -16,7 +16,7 @@ void bug_at(const char *file, int line, const char *fmt, ...)
 
 static _Noreturn void out_of_memory(size_t n)
 {
-	fprintf(stderr, "out of memory: %zu bytes asked for\n", n);
+	fprintf(stderr, "out of memory: %zu bytes requested\n", n);
 	exit(70);
 }
 

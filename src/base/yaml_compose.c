@@ -110,7 +110,7 @@ static bool place(struct composer *c, struct yaml_node *node)
 	if (f->merging) {
 		f->merging = false;
 		if (c->event.type == YAML_ALIAS_EVENT && node->kind != YAML_MAP)
-			return fault(c, ERR_INVALID, "\"<<\" merges a map, and *%s is none",
+			return fault(c, ERR_INVALID, "\"<<\" merges a map, and *%s is not a map",
 			             (char *)c->event.data.alias.anchor);
 		it->next = f->merges;
 		f->merges = it;

@@ -7,26 +7,25 @@ static const struct {
 	const char *theirs, *ours;
 } reasons[] = {
 	{ "mapping values are not allowed in this context",
-	  "unexpected ':': put the value in quotes, or mend the indentation" },
-	{ "did not find expected key", "expected a key: mend the indentation here or in the lines before" },
+	  "unexpected ':': put the value in quotes, or fix the indentation" },
+	{ "did not find expected key", "expected a key: fix the indentation here or in the lines before" },
 	{ "did not find expected '-' indicator",
-	  "expected \"- \" of a list: mend the indentation here or in the lines before" },
+	  "expected \"- \" of a list: fix the indentation here or in the lines before" },
 	{ "could not find expected ':'", "expected ':' after a key" },
 	{ "did not find expected ',' or ']'", "expected ',' or ']' in a list" },
 	{ "did not find expected ',' or '}'", "expected ',' or '}' in a map" },
 	{ "did not find expected node content", "expected a value" },
 	{ "block sequence entries are not allowed in this context",
-	  "a list cannot begin here: put it into the next line" },
-	{ "block mapping entries are not allowed in this context",
-	  "a map cannot begin here: put it into the next line" },
-	{ "mapping keys are not allowed in this context", "a key cannot stand here: mend the indentation" },
+	  "a list cannot begin here: put it on the next line" },
+	{ "block mapping entries are not allowed in this context", "a map cannot begin here: put it on the next line" },
+	{ "mapping keys are not allowed in this context", "a key is not allowed here: fix the indentation" },
 	{ "found unexpected end of stream", "the file ends inside a quoted string" },
 	{ "found unexpected document indicator", "the document ends inside a quoted string" },
 	{ "did not find expected <document start>", "expected \"---\" or the end of the file" },
 	{ "found a tab character that violates indentation", "a tab cannot indent: use spaces" },
 	{ "found a tab character where an indentation space is expected", "a tab cannot indent: use spaces" },
 	{ "found unknown escape character", "unknown escape in a double-quoted string: write \\\\ for a backslash" },
-	{ "found undefined tag handle", "this tag is not known here" },
+	{ "found undefined tag handle", "unknown tag" },
 };
 
 bool yaml_fault(struct err *e, struct str file, struct yaml_pos at, enum err_code code, const char *fmt, ...)

@@ -128,7 +128,7 @@ const struct yaml_item *yaml_settle_map(struct yaml_node *map, const struct yaml
 	for (; merges && !bad; merges = merges->next)
 		bad = add_merge(merges, &rank, &scratch, &all);
 	if (bad)
-		*reason = "\"<<\" merges a map or a list of maps, and this is none";
+		*reason = "\"<<\" merges a map or a list of maps, and this is neither";
 	else
 		bad = choose(map, &all, tree, reason);
 	arena_release(&scratch);

@@ -178,13 +178,13 @@ const char *yaml_tagged(struct str tag, struct str text, struct yaml_scalar *ret
 	if (str_eqc(tag, "!"))
 		return NULL;
 	if (!str_has_prefix(tag, prefix))
-		return "this tag is not known here";
+		return "unknown tag";
 	if (str_eqc(name, "str"))
 		return NULL;
 	if (str_eqc(name, "binary")) {
 		if (!buf_base64(data, text))
 			return "!!binary needs base64";
-		return str_is_utf8(buf_str(data)) ? NULL : "!!binary that is no text cannot stand in JSON";
+		return str_is_utf8(buf_str(data)) ? NULL : "!!binary that is not text cannot be written as JSON";
 	}
 	*ret = yaml_plain(text);
 	if (str_eqc(name, "null"))
@@ -200,7 +200,7 @@ const char *yaml_tagged(struct str tag, struct str text, struct yaml_scalar *ret
 	}
 	if (str_eqc(name, "map") || str_eqc(name, "seq"))
 		return "this tag is not for a single value";
-	return "this tag is not known here";
+	return "unknown tag";
 }
 
 /* The shortest text that names this float, as Go's FormatFloat(v, 'g', -1, 32) writes it: that is

@@ -233,13 +233,13 @@ static void test_scalar_errors(void **state)
 	refuse("a: !!binary Y===", "f:1:4: !!binary needs base64");
 	refuse("a: !!binary YQ=a", "f:1:4: !!binary needs base64");
 	refuse("a: !!binary \"YQ==\\0\"", "f:1:4: !!binary needs base64");
-	refuse("a: !!binary /w==", "f:1:4: !!binary that is no text cannot stand in JSON");
-	refuse("a: !mine x", "f:1:4: this tag is not known here");
-	refuse("a: !!timestamp 2001-01-01", "f:1:4: this tag is not known here");
+	refuse("a: !!binary /w==", "f:1:4: !!binary that is not text cannot be written as JSON");
+	refuse("a: !mine x", "f:1:4: unknown tag");
+	refuse("a: !!timestamp 2001-01-01", "f:1:4: unknown tag");
 	refuse("a: !!map x", "f:1:4: this tag is not for a single value");
 	refuse("a: !!seq {}", "f:1:4: this tag is not for a map");
 	refuse("a: !!str [1]", "f:1:4: this tag is not for a list");
-	refuse("a: !x!y z", "f:1:4: this tag is not known here");
+	refuse("a: !x!y z", "f:1:4: unknown tag");
 }
 
 static void test_keys(void **state)
@@ -307,9 +307,9 @@ static void test_merge(void **state)
 	check("x: {<<: {a: 1}}\np: {<<: []}\n", "{\"x\":{\"a\":1},\"p\":{}}");
 	check("x: {'<<': 1}\n", "{\"x\":{\"<<\":1}}");
 	check("x: <<\n", "{\"x\":\"<<\"}");
-	refuse("x: {<<: 1}", "f:1:5: \"<<\" merges a map or a list of maps, and this is none");
-	refuse("x: {<<: [{a: 1}, 2]}", "f:1:18: \"<<\" merges a map or a list of maps, and this is none");
-	refuse("x: &x [1]\np: {<<: *x}", "f:2:9: \"<<\" merges a map, and *x is none");
+	refuse("x: {<<: 1}", "f:1:5: \"<<\" merges a map or a list of maps, and this is neither");
+	refuse("x: {<<: [{a: 1}, 2]}", "f:1:18: \"<<\" merges a map or a list of maps, and this is neither");
+	refuse("x: &x [1]\np: {<<: *x}", "f:2:9: \"<<\" merges a map, and *x is not a map");
 	refuse("x: &x {a: 1}\np: {<<: *x, b: 1, b: 2}", "f:2:19: duplicate key \"b\" in this map (first in line 2)");
 }
 
@@ -317,11 +317,11 @@ static void test_syntax_errors(void **state)
 {
 	(void)state;
 	refuse("a:\n\t- 1\n", "f:2:1: a tab cannot indent: use spaces");
-	refuse("a: b: c\n", "f:1:5: unexpected ':': put the value in quotes, or mend the indentation");
+	refuse("a: b: c\n", "f:1:5: unexpected ':': put the value in quotes, or fix the indentation");
 	refuse("a: @x\n", "f:1:4: a value cannot begin with @: put it in quotes");
 	refuse("a: `x`\n", "f:1:4: a value cannot begin with `: put it in quotes");
 	refuse("a: \"\\z\"\n", "f:1:5: unknown escape in a double-quoted string: write \\\\ for a backslash");
-	refuse("a: - b\n", "f:1:4: a list cannot begin here: put it into the next line");
+	refuse("a: - b\n", "f:1:4: a list cannot begin here: put it on the next line");
 	refuse("a: \x01\n", "f:1:4: not UTF-8 text: control characters are not allowed");
 	refuse("a: 1\n\xc3\xa4\xc3\xa4: \xff\n", "f:2:5: not UTF-8 text: invalid leading UTF-8 octet");
 	refuse_str(STR("a: b\0c"), "f:1:5: not UTF-8 text: control characters are not allowed");

@@ -82,15 +82,15 @@ static void classify_unknown(struct manifest *m, struct manifest_object *o, stru
 
 	if (k && str_eq(k->group, group) && str_eq(k->kind, name))
 		wrong(o, "apiVersion",
-		      arena_printf(m->arena, "version %.*s of %.*s is not known; did you mean %.*s/%.*s?",
-		                   STR_F(version), STR_F(name), STR_F(k->group), STR_F(k->version)));
+		      arena_printf(m->arena, "version %.*s of %.*s is unknown; did you mean %.*s/%.*s?", STR_F(version),
+		                   STR_F(name), STR_F(k->group), STR_F(k->version)));
 	else if (k)
 		wrong(o, str_eq(k->group, group) ? "kind" : "apiVersion",
-		      arena_printf(m->arena, "kind %.*s of %.*s is not known; did you mean %.*s of %.*s/%.*s?",
+		      arena_printf(m->arena, "kind %.*s of %.*s is unknown; did you mean %.*s of %.*s/%.*s?",
 		                   STR_F(name), STR_F(version), STR_F(k->kind), STR_F(k->group), STR_F(k->version)));
 	else if (ours)
 		wrong(o, "kind",
-		      arena_printf(m->arena, "kind %.*s of %.*s is not known; see 'dljob kinds'", STR_F(name),
+		      arena_printf(m->arena, "kind %.*s of %.*s is unknown; see 'dljob kinds'", STR_F(name),
 		                   STR_F(version)));
 	else {
 		o->message = arena_printf(m->arena, "%.*s of %.*s is not a job: skipped", STR_F(name), STR_F(version));

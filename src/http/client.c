@@ -361,7 +361,7 @@ struct http_call *http_send(struct http_client *c, const struct http_request *r)
 	call->body = (struct buf)BUF_INIT(r->body_max ? r->body_max : DEFAULT_BODY_MAX);
 	copy_request(call, r);
 	if (str_empty(r->path) || r->path.p[0] != '/' || breaks_line(r->path) || memchr(r->path.p, ' ', r->path.n))
-		call->problem = "the path is none";
+		call->problem = "the path is not valid";
 	else if (breaks_line(r->content_type) || breaks_line(r->accept) || breaks_line(r->authorization))
 		call->problem = "a header's value has a control character";
 	http_client_enter(c);

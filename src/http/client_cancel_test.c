@@ -220,7 +220,7 @@ static void test_break_off(void **state)
 	testing_wait(0);
 	assert_int_equal(u.ends, 1);
 	assert_int_equal(u.status, 200);
-	assert_string_equal(u.problem, "broken off by its reader");
+	assert_string_equal(u.problem, "aborted by its reader");
 	testing_get(&f, "/end");
 	assert_int_equal(f.status, 200);
 	fetch_release(&f);

@@ -73,7 +73,7 @@ static size_t on_body(char *text, size_t size, size_t n, void *cookie)
 			return CURL_WRITEFUNC_PAUSE;
 		}
 		if (!call->r.data(call->r.cookie, piece))
-			call->problem = "broken off by its reader";
+			call->problem = "aborted by its reader";
 		return call->problem || call->cancelled || http_client_is_dead(call->client) ? 0 : piece.n;
 	}
 	buf_put(&call->body, piece);

@@ -60,7 +60,8 @@ static bool parse(struct str address, char host[static 64], int *port, struct er
 		return err_set(e, ERR_INVALID, "address \"%.*s\": no port", STR_F(address));
 	name = str_sub(address, 0, colon - 1);
 	if (!str_int(str_sub(address, colon, address.n), &number) || number < 0 || number > 65535)
-		return err_set(e, ERR_INVALID, "address \"%.*s\": the port is none", STR_F(address));
+		return err_set(e, ERR_INVALID, "address \"%.*s\": the port is not a number from 0 to 65535",
+		               STR_F(address));
 	if (name.n >= 2 && name.p[0] == '[' && name.p[name.n - 1] == ']')
 		name = str_sub(name, 1, name.n - 2);
 	else if (name.n && memchr(name.p, ':', name.n))

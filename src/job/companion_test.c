@@ -76,7 +76,7 @@ static const struct {
 	  "{'tensorboard':{'logDir':'/l'}}",
 	  "spec.policy.tensorboard: role \"tensorboard\" already exists, as \"TensorBoard\" at spec.r.tb" },
 	{ DOC, "{'tensorboard':{'logDir':'/l'},'complete':{'role':'tensorboard'}}",
-	  "spec.policy.complete: role \"tensorboard\" takes no part in the job's end, so it cannot be the chief" },
+	  "spec.policy.complete: role \"tensorboard\" does not take part in the job's end, so it cannot be the chief" },
 	{ "{'roles':[]}", "{'tensorboard':{'logDir':'/l'}}", "spec: has no replicas; a job needs at least one" },
 	{ DOC, "{'tensorboard':{'logDir':'/l'},'roles':{'tensorboard':{'restart':{'backoff':{'maxSeconds':7}}}}}", "" },
 };

@@ -322,8 +322,8 @@ static const struct job_case {
 	  .want = "complete All fail Any clean Running limits -1 -1 ttl -1",
 	  .problems = "spec.complete: the chief's index 2 does not exist: role \"worker\" has 2 replicas" },
 	{ .policy = "{'complete':{'role':'board'}}",
-	  .problems =
-	          "spec.policy.complete: role \"board\" takes no part in the job's end, so it cannot be the chief" },
+	  .problems = "spec.policy.complete: role \"board\" does not take part in the job's end, so it cannot be the "
+	              "chief" },
 	{ .policy = "{'complete':{'index':1}}",
 	  .problems = "spec.policy.complete: a chief needs the name of a role: {role, index}" },
 	{ .policy = "{'complete':{'role':'worker','index':-1}}",

@@ -38,7 +38,7 @@ bool chief_find(struct job *job, struct str name, struct place at, struct proble
 		problem_error(p, path, "the chief's role \"%.*s\" does not exist%.*s", STR_F(text_shown(name, a)),
 		              STR_F(text_hint(name, "the roles are", role_titles(job, a), job->n_roles, a)));
 	} else if (job->roles[i].aux) {
-		problem_error(p, path, "role \"%.*s\" takes no part in the job's end, so it cannot be the chief",
+		problem_error(p, path, "role \"%.*s\" does not take part in the job's end, so it cannot be the chief",
 		              STR_F(name));
 	} else if (job->chief_index >= job->roles[i].count) {
 		problem_error(p, path, "the chief's index %d does not exist: role \"%.*s\" has %d replicas",

@@ -52,8 +52,8 @@ static void check_renamed(const struct accelerator *one, yyjson_val *container, 
 				continue;
 			path = arena_printf(p->arena, "%.*s.resources.%s", STR_F(path), resource_lists[i]);
 			problem_error(p, path_key(p->arena, path, one->name),
-			              "stands for %.*s in this cluster, and the container asks for another number of "
-			              "that: leave one of the two out",
+			              "is replaced by %.*s, but the container requests a different number of that: "
+			              "remove one of the two",
 			              STR_F(one->resource));
 			return;
 		}

@@ -158,7 +158,7 @@ static bool read_resource(struct accelerator_reader *r, struct str path, yyjson_
 {
 	if (!read_text(r, path, val, base, at))
 		return false;
-	return is_resource(json_str(val)) || refuse(r, path, "must be a resource's name, such as nvidia.com/gpu");
+	return is_resource(json_str(val)) || refuse(r, path, "must be a resource name such as nvidia.com/gpu");
 }
 
 /* --- lists --- */
@@ -271,7 +271,7 @@ static bool read_accelerators(struct accelerator_reader *r, struct str path, yyj
 		yyjson_val *v = yyjson_obj_iter_get_val(k);
 
 		if (!is_resource(one.name))
-			return refuse(r, below, "is no name of a resource, such as nvidia.com/gpu");
+			return refuse(r, below, "is not a resource name such as nvidia.com/gpu");
 		if (!yyjson_is_null(v) &&
 		    !read_object(r, below, v, accelerator_keys, ARRAY_LEN(accelerator_keys), &one))
 			return false;
@@ -284,8 +284,8 @@ enum { IDLE_SERVER, IDLE_MX_IMAGE, IDLE_TF_IMAGE };
 
 static const char *const idle_reasons[] = {
 	[IDLE_SERVER] = "a parameter server without a template has a program of its own",
-	[IDLE_MX_IMAGE] = "it never had one; containers name their images",
-	[IDLE_TF_IMAGE] = "a job's own tfImage says it",
+	[IDLE_MX_IMAGE] = "it never had an effect; containers name their images",
+	[IDLE_TF_IMAGE] = "set tfImage in the job instead",
 };
 
 static bool read_idle(struct accelerator_reader *r, struct str path, yyjson_val *val, void *base, size_t at)
@@ -312,8 +312,8 @@ static bool check_names(struct accelerator_reader *r)
 
 			if (one->resource.n && str_eq(one->resource, other->name) && other->resource.n)
 				return refuse(r, path_key(&r->ret->arena, STR("accelerators"), one->name),
-				              i == k ? "stands for itself"
-				                     : "stands for a name that stands for another one");
+				              i == k ? "is replaced by itself"
+				                     : "is replaced by a name that is itself replaced");
 		}
 	return true;
 }

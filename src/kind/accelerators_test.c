@@ -229,8 +229,8 @@ static void test_another_name(void **state)
 	"{replicaSpecs: {t: {template: {spec: {containers: [{name: aitj-a, image: i, resources: " resources "}]}}}}}"
 #define AT "error spec.replicaSpecs.t.template.spec.containers[0].resources."
 #define SAYS                                                                                                           \
-	"[\"alpha.kubernetes.io/nvidia-gpu\"]: stands for nvidia.com/gpu in this cluster, and the container asks for " \
-	"another number of that: leave one of the two out\n"
+	"[\"alpha.kubernetes.io/nvidia-gpu\"]: is replaced by nvidia.com/gpu, but the container requests a "           \
+	"different number of that: remove one of the two\n"
 
 static void test_two_names_that_differ(void **state)
 {
@@ -330,12 +330,12 @@ static void test_what_is_wrong(void **state)
 		{ A "{g.org/x: {envVars: [{name: a, value: 1}]}}",
 		  "value: must be a string, found a number: put it in quotes" },
 		{ A "{g.org/x: {envVars: [{name: a}, {name: a}]}}", "there is another variable of this name" },
-		{ A "{g.org/x: {resource: 'a b'}}", "resource: must be a resource's name" },
-		{ A "{g.org/x: {resource: g.org/x}}", "stands for itself" },
+		{ A "{g.org/x: {resource: 'a b'}}", "resource: must be a resource name" },
+		{ A "{g.org/x: {resource: g.org/x}}", "is replaced by itself" },
 		{ A "{a.b/c: {resource: d.e/f}, d.e/f: {resource: g.h/i}}",
-		  "stands for a name that stands for another" },
-		{ A "{'': {}}", "is no name of a resource" },
-		{ A "{a/b/c: {}}", "is no name of a resource" },
+		  "is replaced by a name that is itself replaced" },
+		{ A "{'': {}}", "is not a resource name" },
+		{ A "{a/b/c: {}}", "is not a resource name" },
 		{ A "[]", "must be an object of resource names, found a list" },
 		{ "[]", "must be an object, found a list" },
 		{ "5", "must be an object, found a number" },

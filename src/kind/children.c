@@ -101,7 +101,7 @@ static void check_name(struct kind_job *kj, size_t role, const char *what, struc
 	} else {
 		problem_error(
 			p, STR("metadata.name"),
-			"the %s would be named \"%.*s\", which is no DNS label (lower case letters, digits and '-')",
+			"the %s would be named \"%.*s\", which is not a DNS label (lower case letters, digits and '-')",
 			what, STR_F(name));
 	}
 }
@@ -144,11 +144,11 @@ static void check_labels(struct kind_job *kj, const struct role *role, const str
 		struct str value = pair_text(&labels->list.v[i]);
 
 		if (!is_label_value(value))
-			problem_error(&kj->job->problems, role->path,
-			              "the label %.*s of its pods would be \"%.*s\", which is no label value (at most "
-			              "%d letters, digits, '-', '_' and '.')",
-			              STR_F(labels->list.v[i].name), (int)MIN(value.n, (size_t)100), value.p,
-			              LABEL_MAX);
+			problem_error(
+				&kj->job->problems, role->path,
+				"the label %.*s of its pods would be \"%.*s\", which is not a label value (at most "
+				"%d letters, digits, '-', '_' and '.')",
+				STR_F(labels->list.v[i].name), (int)MIN(value.n, (size_t)100), value.p, LABEL_MAX);
 	}
 }
 

@@ -74,7 +74,7 @@ void kind_warn_schedulers(struct kind_job *kj)
 	if (!ours.n)
 		return;
 	if (theirs.n && !str_eq(theirs, ours))
-		problem_warning(p, STR("spec.schedulerName"), "is kept, though the operator's gang scheduler is %.*s",
+		problem_warning(p, STR("spec.schedulerName"), "is kept, although the operator's gang scheduler is %.*s",
 		                STR_F(ours));
 	for (size_t i = 0; i < kj->job->n_roles; i++) {
 		const struct role *role = &kj->job->roles[i];
@@ -83,7 +83,7 @@ void kind_warn_schedulers(struct kind_job *kj)
 		if (!role->aux && theirs.n && !str_eq(theirs, ours))
 			problem_warning(p,
 			                arena_printf(&kj->arena, "%.*s.template.spec.schedulerName", STR_F(role->path)),
-			                "is kept, though the operator's gang scheduler is %.*s", STR_F(ours));
+			                "is kept, although the operator's gang scheduler is %.*s", STR_F(ours));
 	}
 }
 

@@ -147,7 +147,7 @@ static void test_other_scheduler(void **state)
 	(void)state;
 	gang("volcano", JOB("", "", "schedulerName: mine, "));
 	assert_string_equal(fixture_problems(&f),
-	                    "warning spec.replicaSpecs[0].template.spec.schedulerName: is kept, though "
+	                    "warning spec.replicaSpecs[0].template.spec.schedulerName: is kept, although "
 	                    "the operator's gang scheduler is volcano\n");
 	pod = fixture_pod(&f, 0, 0);
 	expect_json(json_at(pod, "spec", "schedulerName", NULL), "\"mine\"");

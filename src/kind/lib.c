@@ -131,7 +131,7 @@ static int lib_join(lua_State *L)
 		if (i > 1 && sep.n)
 			luaL_addlstring(&b, sep.p, sep.n);
 		if (lua_rawgeti(L, 1, i) != LUA_TSTRING && lua_type(L, -1) != LUA_TNUMBER)
-			return luaL_error(L, "element %d of the list is a %s, not a text",
+			return luaL_error(L, "element %d of the list is a %s, not a string",
 			                  (int)MIN(i, (lua_Integer)INT32_MAX), luaL_typename(L, -1));
 		luaL_addvalue(&b);
 	}
@@ -205,7 +205,7 @@ static int lib_format(lua_State *L)
 		luaL_argcheck(L, fmt.p[i] != 'p', 1, "%p is not offered");
 		if (fmt.p[i] == 's' || fmt.p[i] == 'q')
 			luaL_argcheck(L, lua_type(L, arg) <= LUA_TSTRING && lua_type(L, arg) != LUA_TLIGHTUSERDATA, arg,
-			              "a text, number, boolean or nil is needed");
+			              "must be a string, number, boolean or nil");
 	}
 	lua_pushvalue(L, lua_upvalueindex(1));
 	lua_insert(L, 1);

@@ -175,7 +175,8 @@ static bool load_identity(struct kind *k, lua_State *L, struct arena *a, struct 
 		return false;
 	for (size_t i = 0; i < k->n_short_names; i++)
 		if (!str_is_dns_label(k->short_names[i], true))
-			return err_set(e, ERR_LUA, "`short` has \"%.*s\", which is no name", STR_F(k->short_names[i]));
+			return err_set(e, ERR_LUA, "`short` has \"%.*s\", which is not a name",
+			               STR_F(k->short_names[i]));
 	return true;
 }
 
@@ -272,9 +273,9 @@ static bool is_new(const struct kinds *k, const struct kind *kind, struct err *e
 		const struct kind *c = &k->files.v[i]->kind;
 
 		if (str_eq(c->id, kind->id))
-			return err_set(e, ERR_LUA, "%.*s is defined in %.*s already", STR_F(kind->id), STR_F(c->file));
+			return err_set(e, ERR_LUA, "%.*s is already defined in %.*s", STR_F(kind->id), STR_F(c->file));
 		if (str_eq(c->group, kind->group) && str_eq(c->plural, kind->plural))
-			return err_set(e, ERR_LUA, "the plural %.*s.%.*s is used in %.*s already", STR_F(kind->plural),
+			return err_set(e, ERR_LUA, "the plural %.*s.%.*s is already used in %.*s", STR_F(kind->plural),
 			               STR_F(kind->group), STR_F(c->file));
 	}
 	return true;

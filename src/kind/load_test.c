@@ -25,16 +25,16 @@ static const struct {
 	{ KIND("once = {}"), "ring.lua: `once` must be a function, not a table" },
 	{ KIND("once = 'x'"), "ring.lua: `once` must be a function, not a text" },
 	{ KIND("short = 'r'"), "ring.lua: `short` must be a table, not a text" },
-	{ KIND("short = { 1 }"), "ring.lua: `short` must be a list of texts" },
-	{ KIND("short = { a = 'x' }"), "ring.lua: `short` must be a list of texts" },
-	{ KIND("short = { 'Ring' }"), "ring.lua: `short` has \"Ring\", which is no name" },
+	{ KIND("short = { 1 }"), "ring.lua: `short` must be a list of strings" },
+	{ KIND("short = { a = 'x' }"), "ring.lua: `short` must be a list of strings" },
+	{ KIND("short = { 'Ring' }"), "ring.lua: `short` has \"Ring\", which is not a name" },
 	{ KIND("job_labels = 'yes'"), "ring.lua: `job_labels` must be true or false, not a text" },
 	{ KIND("endings = 'no'"), "ring.lua: `endings` must be a table, not a text" },
 	{ KIND("endings = { 'Failed' }"), "ring.lua: `endings` must be a table of annotation = final phase" },
 	{ KIND("endings = { lost = 1 }"), "ring.lua: `endings` must be a table of annotation = final phase" },
 	{ KIND("endings = { lost = 'NodeFail' }"), "ring.lua: `endings.lost` must be Preempted, Failed, NodeFailed, "
 	                                           "Succeeded or TimedOut" },
-	{ KIND("[1] = 2"), "ring.lua: a key that is no name" },
+	{ KIND("[1] = 2"), "ring.lua: a key that is not a name" },
 	{ KIND("columns = { {} }"), "ring.lua: columns[1]: missing field `name`" },
 	{ KIND("columns = { 1 }"), "ring.lua: columns[1] must be a table" },
 	{ KIND("columns = { { name = 'X', type = 'string', path = '.x', typ = 1 } }"),
@@ -85,15 +85,15 @@ static const struct {
 	{ KIND_OF("{ 'object', fields = { a = { 'int', values = { 'x' } } } }"),
 	  "ring.lua: spec.a: unknown field `values`" },
 	{ KIND_OF("{ 'object', fields = { a = { 'int', default = 'x' } } }"),
-	  "ring.lua: `spec.a` has a default that it would refuse itself" },
+	  "ring.lua: `spec.a` has a default that is not valid itself" },
 	{ KIND_OF("{ 'object', fields = { a = { 'int', default = 0, min = 1 } } }"),
-	  "ring.lua: `spec.a` has a default that it would refuse itself" },
+	  "ring.lua: `spec.a` has a default that is not valid itself" },
 	{ KIND_OF("{ 'object', fields = { a = { 'int', default = 1.5 } } }"),
-	  "ring.lua: `spec.a` has a default that it would refuse itself" },
+	  "ring.lua: `spec.a` has a default that is not valid itself" },
 	{ KIND_OF("{ 'object', fields = { a = { 'bool', default = 'x' } } }"),
-	  "ring.lua: `spec.a` has a default that it would refuse itself" },
+	  "ring.lua: `spec.a` has a default that is not valid itself" },
 	{ KIND_OF("{ 'object', fields = { a = { 'enum', values = { 'x' }, default = 'y' } } }"),
-	  "ring.lua: `spec.a` has a default that it would refuse itself" },
+	  "ring.lua: `spec.a` has a default that is not valid itself" },
 	{ KIND_OF("{ 'object', fields = { a = { 'int', default = 1, required = true } } }"),
 	  "ring.lua: `spec.a` has a default, so it cannot be required" },
 	{ KIND_OF("{ 'object', fields = { a = { 'int', min = 2, max = 1 } } }"),
@@ -156,13 +156,13 @@ static void test_two_files_for_one_kind(void **state)
 	(void)state;
 	assert_true(kinds_load_text(k, STR("a.lua"), STR(KIND("")), &e));
 	assert_false(kinds_load_text(k, STR("b.lua"), STR(KIND("")), &e));
-	assert_string_equal(err_msg(&e), "b.lua: Ring.example.org is defined in a.lua already");
+	assert_string_equal(err_msg(&e), "b.lua: Ring.example.org is already defined in a.lua");
 	assert_false(kinds_load_text(
 		k, STR("c.lua"),
 		STR("local function nothing() end return { group = 'example.org', version = 'v1', kind = 'Ring2', "
 	            "plural = 'rings', " KIND_FNS KIND_SPEC "}"),
 		&e));
-	assert_string_equal(err_msg(&e), "c.lua: the plural rings.example.org is used in a.lua already");
+	assert_string_equal(err_msg(&e), "c.lua: the plural rings.example.org is already used in a.lua");
 	assert_int_equal(kinds_count(k), 1);
 	err_release(&e);
 	kinds_free(k);

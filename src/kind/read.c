@@ -129,8 +129,7 @@ static struct policy_doc find_policy(struct kind_job *kj, struct problems *p)
 	if (!text || yyjson_is_null(text))
 		return (struct policy_doc){ NULL, annotation_path };
 	if (!yyjson_is_str(text)) {
-		problem_error(p, annotation_path, "must be a text that holds the policy, found %s",
-		              json_type_name(text));
+		problem_error(p, annotation_path, "must be a string with the policy, found %s", json_type_name(text));
 		return (struct policy_doc){ NULL, annotation_path };
 	}
 	kj->policy = yaml_parse(STR("policy"), json_str(text), &e);

@@ -91,7 +91,7 @@ static const struct {
 	{ TF_HEAD "spec: {tensorboard: {logDir: ''}, replicaSpecs: [{replicas: 2, " T
 	          "}, {tfReplicaType: WORKER, replicas: x, " T "}]}",
 	  "error spec.replicaSpecs[1].replicas: must be a whole number, found a string\n"
-	  "error spec.replicaSpecs[0].replicas: there is exactly one MASTER\n"
+	  "error spec.replicaSpecs[0].replicas: there must be exactly one MASTER\n"
 	  "error spec.tensorboard.logDir: must not be empty\n" },
 	{ TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: 5, replicas: 2, " T "}]}",
 	  "error spec.replicaSpecs[0].tfReplicaType: must be a string, found a number\n" },
@@ -100,7 +100,7 @@ static const struct {
 	  "error spec.tensorboard.logDir: must not be empty\n" },
 	/* TfJob's own rules. */
 	{ TF_HEAD "spec: {replicaSpecs: [{replicas: 2, " T "}]}",
-	  "error spec.replicaSpecs[0].replicas: there is exactly one MASTER\n" },
+	  "error spec.replicaSpecs[0].replicas: there must be exactly one MASTER\n" },
 	{ TF_HEAD "spec: {replica_specs: [{tf_replica_type: PS}]}",
 	  "error spec.replica_specs: needs a MASTER or a WORKER: without one the job would never end\n" },
 	{ TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: WORKER}]}",
@@ -131,7 +131,7 @@ static const struct {
 	{ MXB_HEAD "spec: {replicaSpecs: [{mxReplicaType: WORKER, " M "}]}",
 	  "error spec.replicaSpecs: needs a SCHEDULER: servers and workers find each other through it\n" },
 	{ MXB_HEAD "spec: {replicaSpecs: [{replicas: 2, " M "}]}",
-	  "error spec.replicaSpecs[0].replicas: there is exactly one SCHEDULER\n" },
+	  "error spec.replicaSpecs[0].replicas: there must be exactly one SCHEDULER\n" },
 	{ MXB_HEAD "spec: {replicaSpecs: [{mxReplicaType: SERVER}, {" M "}]}",
 	  "error spec.replicaSpecs[0].template: is missing\n" },
 	{ MXB_HEAD "spec: {terminationPolicy: {}, replicaSpecs: [{" M "}]}",
@@ -163,7 +163,8 @@ static const struct {
 	{ AI_HEAD "spec: {replicaSpecs: {my-role: {" P "}, my--role: {" P "}, my/-role: {" P "}}}", NULL },
 	{ AI_HEAD "spec: {replicaSpecs: {a/b: {" P "}, a+b: {" P "}}}", NULL },
 	{ AI_HEAD "spec: {priority: 'very high', replicaSpecs: {a: {" P "}}}",
-	  "error spec.replicaSpecs.a: the label priority of its pods would be \"very high\", which is no label value "
+	  "error spec.replicaSpecs.a: the label priority of its pods would be \"very high\", which is not a label "
+	  "value "
 	  "(at "
 	  "most 63 letters, digits, '-', '_' and '.')\n" },
 	{ AI_HEAD
@@ -435,7 +436,7 @@ static void test_policy_in_an_annotation(void **state)
 	expect_problems(&f, ANNOTATED("\"suspend: true\\n---\\nsuspend: false\""),
 	                "error metadata.annotations[\"dl-operator.mpba.fbk.eu/policy\"]: has more than one document\n");
 	expect_problems(&f, ANNOTATED("3"),
-	                "error metadata.annotations[\"dl-operator.mpba.fbk.eu/policy\"]: must be a text that holds the "
+	                "error metadata.annotations[\"dl-operator.mpba.fbk.eu/policy\"]: must be a string with the "
 	                "policy, found "
 	                "a number\n");
 	/* Kinds with spec.policy do not look there. */

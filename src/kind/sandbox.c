@@ -21,7 +21,7 @@ enum {
 
 /* What Lua keeps with a text. */
 enum { TEXT_FRAME = 64 };
-static const char text_too_long[] = "makes a text of more than 1 MiB";
+static const char text_too_long[] = "creates a string of more than 1 MiB";
 
 static void look_at_limits(lua_State *L, lua_Debug *ar);
 
@@ -119,11 +119,11 @@ static void look_at_limits(lua_State *L, lua_Debug *ar)
 	if (too_much_memory(sb))
 		lua_gc(L, LUA_GCCOLLECT);
 	if (too_much_memory(sb))
-		give_up(L, ar, "takes more memory than a call may");
+		give_up(L, ar, "exceeds the memory limit of a call");
 	if (too_much_churn(sb))
-		give_up(L, ar, "allocates more memory than a call may");
+		give_up(L, ar, "exceeds the allocation limit of a call");
 	if (sb->left < 0 || clock_now(sb->limits.clock) > sb->end)
-		give_up(L, ar, "runs longer than a call may");
+		give_up(L, ar, "exceeds the time limit of a call");
 	step = sb->long_blocks ? STEP_LONG : STEP;
 	if (sb->step != step) {
 		sb->step = step;
@@ -138,7 +138,7 @@ void sandbox_charge(lua_State *L, uint64_t work)
 	if (!sb->running)
 		return;
 	if (work > INT64_MAX / 2 || (sb->left -= (int64_t)work) < 0)
-		luaL_error(L, "runs longer than a call may");
+		luaL_error(L, "exceeds the time limit of a call");
 }
 
 bool sandbox_less(lua_State *L, int a, int b)
@@ -199,11 +199,11 @@ static bool report(struct sandbox *sb, int status, struct str file, const char *
 	if (status == LUA_ERRMEM && sb->long_text)
 		msg = text_too_long;
 	else if (status == LUA_ERRMEM)
-		msg = "takes more memory than a call may";
+		msg = "exceeds the memory limit of a call";
 	else if (lua_type(sb->L, -1) == LUA_TSTRING)
 		msg = lua_tolstring(sb->L, -1, &n);
 	else
-		msg = "failed with an error that is no text";
+		msg = "failed with an error that is not a string";
 	n = n ? n : strlen(msg);
 	/* Errors raised in Lua begin with file:line; others get at least the file. */
 	placed = str_has_prefix((struct str){ msg, n }, file);

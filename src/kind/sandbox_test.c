@@ -39,61 +39,61 @@ static const struct {
 	{ "function helper() end", "`helper` would be a global; write `local helper`" },
 	/* Addresses must not be seen: they differ from run to run. */
 	{ "string.format('%p', {})", "%p is not offered" },
-	{ "string.format('%-10s', {})", "a text, number, boolean or nil is needed" },
-	{ "string.format('%%%s', {})", "a text, number, boolean or nil is needed" },
+	{ "string.format('%-10s', {})", "must be a string, number, boolean or nil" },
+	{ "string.format('%%%s', {})", "must be a string, number, boolean or nil" },
 	{ "string.format('%999999d', 1)", "invalid conversion" },
 	/* Errors of every kind. */
 	{ "error('no')", "bad.lua:1: no (in `load`)" },
 	{ "error('no', 0)", "bad.lua: no (in `load`)" },
-	{ "error({})", "bad.lua: failed with an error that is no text (in `load`)" },
-	{ "error()", "failed with an error that is no text" },
+	{ "error({})", "bad.lua: failed with an error that is not a string (in `load`)" },
+	{ "error()", "failed with an error that is not a string" },
 	{ "local x = nil; x.y = 1", "bad.lua:1: attempt to index a nil value (local 'x')" },
 	{ "return {", "bad.lua:1:" },
 	{ "\x1bLua", "attempt to load a binary chunk" },
 	/* Without end. */
-	{ "while true do end", "bad.lua:1: runs longer than a call may" },
-	{ "local t = {}\nwhile true do\nt[#t + 1] = {}\nend", "bad.lua:3: takes more memory than a call may" },
-	{ "local s = 'x'\nwhile true do s = s .. s end", "bad.lua:2: makes a text of more than 1 MiB" },
+	{ "while true do end", "bad.lua:1: exceeds the time limit of a call" },
+	{ "local t = {}\nwhile true do\nt[#t + 1] = {}\nend", "bad.lua:3: exceeds the memory limit of a call" },
+	{ "local s = 'x'\nwhile true do s = s .. s end", "bad.lua:2: creates a string of more than 1 MiB" },
 	{ "local s = join({'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}, '')\n"
 	  "for i = 1, 12 do s = s .. s end\nlocal n = 0\nwhile true do local t = s .. n\nn = n + 1 end",
-	  "allocates more memory than a call may" },
-	{ "local function f() return 1 + f() end f()", "takes more memory than a call may" },
+	  "exceeds the allocation limit of a call" },
+	{ "local function f() return 1 + f() end f()", "exceeds the memory limit of a call" },
 	{ "local function f() local t = {1, 2}\ntable.sort(t, f) end f()", "overflow" },
 	{ "local t = {} for i = 1, 100000 do t[i] = i end\nwhile true do table.insert(t, 1, 0) table.remove(t, 1) end",
-	  "runs longer than a call may" },
+	  "exceeds the time limit of a call" },
 	{ "local t = {} for i = 1, 100000 do t[i] = -i end\nwhile true do table.sort(t) end",
-	  "runs longer than a call may" },
+	  "exceeds the time limit of a call" },
 	{ "local t = {} for i = 1, 50000 do t[i] = i end\nwhile true do for k in pairs(t) do break end end",
-	  "runs longer than a call may" },
+	  "exceeds the time limit of a call" },
 	{ "local s = 'x' for i = 1, 20 do s = s .. s end\nwhile true do hash(s, 4) end",
-	  "runs longer than a call may" },
+	  "exceeds the time limit of a call" },
 	{ "local s = 'x' for i = 1, 20 do s = s .. s end\nlocal t = split(s, 'x')\nwhile true do t = split(s, 'x') end",
-	  "may" },
+	  "limit of a call" },
 	{ "local s = 'x' for i = 1, 18 do s = s .. s end\ns = replace(s, 'x', s)",
-	  "takes more memory than a call may" },
+	  "exceeds the memory limit of a call" },
 	/* Long texts: each one, and what one call of the library does with them. */
 	{ "local s = 'x' for i = 1, 20 do s = s .. s end\nlocal t = s\nlocal u = s .. s local v = 1",
-	  "bad.lua:3: makes a text of more than 1 MiB" },
+	  "bad.lua:3: creates a string of more than 1 MiB" },
 	{ "local s = 'x' for i = 1, 20 do s = s .. s end\nlocal u = join({s, s, s})",
-	  "bad.lua: makes a text of more than 1 MiB" },
+	  "bad.lua: creates a string of more than 1 MiB" },
 	{ "local s = '1' for i = 1, 20 do s = s .. s end\nfor i = 1, 10 do tonumber(s) end",
-	  "bad.lua:2: runs longer than a call may" },
+	  "bad.lua:2: exceeds the time limit of a call" },
 	{ "local s, t = 'x', {} for i = 1, 20 do s = s .. s end\nfor i = 1, 100 do t[i] = s end\ntable.sort(t)",
-	  "bad.lua:3: runs longer than a call may" },
+	  "bad.lua:3: exceeds the time limit of a call" },
 	/* Tables that are no values. */
-	{ "json(error)", "`json`: a function is no value" },
+	{ "json(error)", "`json`: a function is not a value" },
 	{ "local t = {}\nt.t = t\njson(t)", "nested too deep, or a table that holds itself" },
 	{ "json(0/0)", "a number that is not finite" },
 	{ "json({1, nil, 3, x = 1})", "holes or with keys of other kinds" },
-	{ "json({[2] = 1})", "keys that are neither 1, 2, 3 … nor all texts" },
+	{ "json({[2] = 1})", "keys that are neither 1, 2, 3 … nor all strings" },
 	{ "json({[{}] = 1})", "keys that are neither" },
-	{ "json({'\\xff'})", "`json` returned [1]: a text that is not UTF-8" },
+	{ "json({'\\xff'})", "`json` returned [1]: a string that is not UTF-8" },
 	{ "json({['\\xff'] = 1})", "a key that is not UTF-8" },
 	{ "for k in pairs({[{}] = 1}) do end", "pairs: a key is a table" },
 	{ "pairs(nil)", "table expected" },
 	{ "hash('x', 33)", "from 1 to 32 characters" },
 	{ "split('x', '')", "must not be empty" },
-	{ "join({{}}, '')", "element 1 of the list is a table, not a text" },
+	{ "join({{}}, '')", "element 1 of the list is a table, not a string" },
 	{ "table.sort({1, 'x'})", "attempt to compare" },
 	{ "table.insert({}, 5, 1)", "outside of the list" },
 	{ "table.remove({1}, 3)", "outside of the list" },
@@ -230,7 +230,7 @@ static void test_state_survives(void **state)
 		kinds_load_text(k, STR("a.lua"), STR("local t = {} for i = 1, 100000 do t[i] = {} end"), &e);
 		assert_non_null(strstr(err_msg(&e), "must return a table"));
 		kinds_load_text(k, STR("a.lua"), STR("local t = {} while true do t[#t + 1] = {} end"), &e);
-		assert_non_null(strstr(err_msg(&e), "takes more memory"));
+		assert_non_null(strstr(err_msg(&e), "exceeds the memory limit"));
 	}
 	err_release(&e);
 	kinds_free(k);
@@ -284,7 +284,7 @@ static void test_clock(void **state)
 	(void)state;
 	assert_in_range(looks(1, 100, "must return a table"), 2, 9);
 	assert_in_range(looks(20, 100, "must return a table"), 40, 99);
-	looks(20, 20, "a.lua:3: runs longer than a call may");
+	looks(20, 20, "a.lua:3: exceeds the time limit of a call");
 	assert_ptr_equal(kind_limits_default.clock, &clock_thread);
 	assert_int_equal(kind_limits_default.time, SECONDS(1));
 }
@@ -300,7 +300,7 @@ static void test_one_huge_allocation(void **state)
 	                STR("local s = 'x' for i = 1, 20 do s = s .. s end\n"
 	                    "s = s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s .. s"),
 	                &e);
-	assert_string_equal(err_msg(&e), "a.lua: makes a text of more than 1 MiB (in `load`)");
+	assert_string_equal(err_msg(&e), "a.lua: creates a string of more than 1 MiB (in `load`)");
 	err_release(&e);
 	kinds_free(k);
 }

@@ -62,7 +62,7 @@ static bool read_value(struct kind_job *kj, struct pair *ret, const char *what, 
 	ret->n_parts = n;
 	if (lua_type(L, -1) != LUA_TTABLE)
 		return scalar(kj, &parts[0]) ||
-		       kind_refuse(kj, e, what, "gives `%.*s` a %s, not a text or a whole number", STR_F(ret->name),
+		       kind_refuse(kj, e, what, "gives `%.*s` a %s, not a string or a whole number", STR_F(ret->name),
 		                   luaL_typename(L, -1));
 	for (size_t i = 0; i < n; i++) {
 		bool ok;

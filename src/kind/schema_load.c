@@ -126,7 +126,7 @@ static bool load_default(struct schema *s, struct sandbox *sb, struct arena *a, 
 	}
 	lua_pop(L, 1);
 	if (!good)
-		return err_set(e, ERR_LUA, "`%.*s` has a default that it would refuse itself", STR_F(path));
+		return err_set(e, ERR_LUA, "`%.*s` has a default that is not valid itself", STR_F(path));
 	if (s->has_default && s->required)
 		return err_set(e, ERR_LUA, "`%.*s` has a default, so it cannot be required", STR_F(path));
 	return true;

@@ -97,19 +97,19 @@ void pod_sizes_check(const struct pod_sizes *s, struct kind_job *kj)
 	if (s->largest > most->pod)
 		problems_add(
 			p, severity, path,
-			"each of its pods has %.*s, %.*s of them variables that name all replicas; at most %.*s are "
-			"taken: use fewer replicas or fewer containers (dl-operator --max-pod-size, where etcd "
-			"takes more)",
+			"each of its pods has %.*s, %.*s of it in variables that list all replicas; at most %.*s is "
+			"allowed: use fewer replicas or fewer containers (or raise dl-operator --max-pod-size, if "
+			"etcd accepts more)",
 			STR_F(shown(a, s->largest)), STR_F(shown(a, s->variables)), STR_F(shown(a, most->pod)));
 	if (s->all > most->job)
 		problems_add(
 			p, severity, STR("spec"),
-			"its %lld pods have %.*s in all, up to %.*s each; at most %.*s are taken: use fewer replicas "
-			"(dl-operator --max-job-size, where etcd is larger)",
+			"its %lld pods have %.*s in all, up to %.*s each; at most %.*s is allowed: use fewer replicas "
+			"(or raise dl-operator --max-job-size, if etcd has room)",
 			(long long)s->pods, STR_F(shown(a, s->all)), STR_F(shown(a, s->largest)),
 			STR_F(shown(a, most->job)));
 	else if (s->all >= most->job / WARN_AT)
 		problem_warning(p, STR("spec"),
-		                "its %lld pods have %.*s in all, which etcd has to keep; at most %.*s are taken",
+		                "its %lld pods have %.*s in all, which etcd has to store; at most %.*s is allowed",
 		                (long long)s->pods, STR_F(shown(a, s->all)), STR_F(shown(a, most->job)));
 }

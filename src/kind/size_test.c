@@ -52,16 +52,15 @@ static void test_all_pods_together(void **state)
 	expect_problems(&f, tf(&a, 1000, "", ""), "");
 	expect_problems(
 		&f, tf(&a, 1600, "", ""),
-		"warning spec: its 1601 pods have 71.0 MiB in all, which etcd has to keep; at most 256.0 MiB are "
-		"taken\n");
+		"warning spec: its 1601 pods have 71.0 MiB in all, which etcd has to store; at most 256.0 MiB is "
+		"allowed\n");
 	expect_problems(&f, tf(&a, 3600, "", ""),
-	                "error spec: its 3601 pods have 358.9 MiB in all, up to 102.1 KiB each; at most 256.0 MiB are "
-	                "taken: use fewer replicas (dl-operator --max-job-size, where etcd is larger)\n");
+	                "error spec: its 3601 pods have 358.9 MiB in all, up to 102.1 KiB each; at most 256.0 MiB is "
+	                "allowed: use fewer replicas (or raise dl-operator --max-job-size, if etcd has room)\n");
 	/* One that runs goes on. */
-	expect_problems(
-		&f, tf(&a, 3600, "", STARTED),
-		"warning spec: its 3601 pods have 358.9 MiB in all, up to 102.1 KiB each; at most 256.0 MiB are "
-		"taken: use fewer replicas (dl-operator --max-job-size, where etcd is larger)\n");
+	expect_problems(&f, tf(&a, 3600, "", STARTED),
+	                "warning spec: its 3601 pods have 358.9 MiB in all, up to 102.1 KiB each; at most 256.0 MiB is "
+	                "allowed: use fewer replicas (or raise dl-operator --max-job-size, if etcd has room)\n");
 	assert_int_equal(kind_job(f.job)->problems.errors, 0);
 	/* What the user says himself is not put in. */
 	fixture_read(&f, tf(&a, 3600, ", env: [{name: TF_CONFIG, value: mine}]", ""));
@@ -78,9 +77,9 @@ static void test_one_pod(void **state)
 	fixture_read(&f, ai(&a, 2900, ""));
 	assert_non_null(
 		strstr(fixture_problems(&f),
-	               "error spec.replicaSpecs.trainer: each of its pods has 1.1 MiB, 1.1 MiB of them variables "
-	               "that name all replicas; at most 1.0 MiB are taken: use fewer replicas or fewer containers "
-	               "(dl-operator --max-pod-size, where etcd takes more)\n"));
+	               "error spec.replicaSpecs.trainer: each of its pods has 1.1 MiB, 1.1 MiB of it in variables "
+	               "that list all replicas; at most 1.0 MiB is allowed: use fewer replicas or fewer containers "
+	               "(or raise dl-operator --max-pod-size, if etcd accepts more)\n"));
 	assert_int_equal(kind_job(f.job)->problems.errors, 2);
 	fixture_read(&f, ai(&a, 2900, STARTED));
 	assert_non_null(
@@ -101,7 +100,7 @@ static void test_limits_can_be_moved(void **state)
 	kinds_set_sizes(f.kinds, &(struct kind_sizes){ .pod = 512, .job = 1 << 20 });
 	fixture_read(&f, tf(&a, 2, "", ""));
 	assert_int_equal(kind_job(f.job)->problems.errors, 1);
-	assert_non_null(strstr(fixture_problems(&f), "at most 0.5 KiB are taken"));
+	assert_non_null(strstr(fixture_problems(&f), "at most 0.5 KiB is allowed"));
 	kinds_set_sizes(f.kinds, &kind_sizes_default);
 	arena_release(&a);
 }

@@ -44,7 +44,8 @@ bool table_strs(lua_State *L, const char *name, struct arena *a, const struct st
 	lua_pop(L, 1);
 	*ret = list.v;
 	*n = list.n;
-	return ok || err_set(e, ERR_LUA, "%.*s%s`%s` must be a list of texts", STR_F(where), where.n ? ": " : "", name);
+	return ok ||
+	       err_set(e, ERR_LUA, "%.*s%s`%s` must be a list of strings", STR_F(where), where.n ? ": " : "", name);
 }
 
 static struct str squeeze(struct str s, char *out, size_t cap)
@@ -99,7 +100,7 @@ static bool check_key(lua_State *L, const struct table_key *keys, size_t n, size
 	if (lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && (size_t)lua_tointeger(L, -2) <= list)
 		return true;
 	if (lua_type(L, -2) != LUA_TSTRING)
-		return err_set(e, ERR_LUA, "%.*s%sa key that is no name", STR_F(where), where.n ? ": " : "");
+		return err_set(e, ERR_LUA, "%.*s%sa key that is not a name", STR_F(where), where.n ? ": " : "");
 	key.p = lua_tolstring(L, -2, &key.n);
 	for (size_t i = 0; i < n; i++) {
 		if (!str_eqc(key, keys[i].name))

@@ -21,7 +21,7 @@ static int no_such(lua_State *L, const char *name)
 		luaL_addstring(&b, builtin_libs[i].name);
 	}
 	luaL_pushresult(&b);
-	return luaL_error(L, "there is no \"%s\" to use; there is: %s", name, lua_tostring(L, -1));
+	return luaL_error(L, "there is no \"%s\" to use; available: %s", name, lua_tostring(L, -1));
 }
 
 int use_lib(lua_State *L)

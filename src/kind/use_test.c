@@ -22,7 +22,7 @@ static void test_mistakes(void **state)
 {
 	(void)state;
 	refused("local c = use('comon')",
-	        "ring.lua:1: there is no \"comon\" to use; there is: common, mpba (in `load`)");
+	        "ring.lua:1: there is no \"comon\" to use; available: common, mpba (in `load`)");
 	refused("local c = use()", "bad argument #1 to 'use'");
 	refused("local c = use('/etc/passwd')", "there is no \"/etc/passwd\" to use");
 	/* What it does wrong is told with its own file and line. */
@@ -47,7 +47,7 @@ static void test_each_its_own(void **state)
 static void test_limits(void **state)
 {
 	(void)state;
-	refused("while true do use('common') end", "more memory than a call may");
+	refused("while true do use('common') end", "limit of a call");
 }
 
 int main(void)

@@ -175,7 +175,7 @@ static yyjson_mut_val *convert_object(struct value_walk *w, int idx)
 		if (lua_type(L, -1) != LUA_TSTRING) {
 			lua_pop(L, 1);
 			arena_release(&a);
-			return refuse(w, ERR_LUA, "keys that are neither 1, 2, 3 … nor all texts");
+			return refuse(w, ERR_LUA, "keys that are neither 1, 2, 3 … nor all strings");
 		}
 		key.p = lua_tolstring(L, -1, &key.n);
 		if (!str_is_utf8(key)) {
@@ -279,7 +279,7 @@ static yyjson_mut_val *convert(struct value_walk *w, int idx)
 	case LUA_TSTRING:
 		s.p = lua_tolstring(L, idx, &s.n);
 		w->bytes += s.n;
-		return str_is_utf8(s) ? json_mut_str(w->doc, s) : refuse(w, ERR_LUA, "a text that is not UTF-8");
+		return str_is_utf8(s) ? json_mut_str(w->doc, s) : refuse(w, ERR_LUA, "a string that is not UTF-8");
 	case LUA_TNUMBER:
 		return convert_number(w, idx);
 	case LUA_TBOOLEAN:
@@ -294,7 +294,7 @@ static yyjson_mut_val *convert(struct value_walk *w, int idx)
 			return refuse(w, ERR_LUA, "a template of another job");
 		return yyjson_val_mut_copy(w->doc, o->val);
 	default:
-		return refuse(w, ERR_LUA, "a function is no value");
+		return refuse(w, ERR_LUA, "a function is not a value");
 	}
 }
 

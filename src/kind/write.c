@@ -29,7 +29,7 @@ yyjson_mut_val *kind_write(struct kinds *k, const struct kind *kind, const struc
 
 	ASSERT(lua_gettop(L) == 0);
 	if (!kind_writes(kind)) {
-		err_set(e, ERR_INVALID, "%.*s does not say how its manifest is written; write a file", STR_F(kind->id));
+		err_set(e, ERR_INVALID, "%.*s has no `write` function: write the manifest yourself", STR_F(kind->id));
 		return NULL;
 	}
 	luaL_checkstack(L, LUA_MINSTACK, NULL);

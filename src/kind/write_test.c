@@ -58,7 +58,7 @@ static void test_mistakes(void **state)
 	expect("function() return { f = function() end } end", "a.lua");
 	expect("function(roles, t) return t.nothing.name end", "a.lua:4: ");
 	expect("function() while true do end end", "a.lua");
-	expect("nil", "A.example.org does not say how its manifest is written");
+	expect("nil", "A.example.org has no `write` function");
 }
 
 int main(void)

@@ -129,7 +129,7 @@ static void plugin_ended(void *cookie, const struct loop_process_result *r)
 	if (r->problem)
 		err_set(&e, ERR_IO, "%s%s%.*s", r->problem, x->install_hint.n ? "; " : "", STR_F(x->install_hint));
 	else if (r->timed_out)
-		err_set(&e, ERR_IO, "it does not end");
+		err_set(&e, ERR_IO, "it did not finish in time");
 	else if (r->truncated)
 		err_set(&e, ERR_LIMIT, "its answer is too long");
 	else if (r->exit_status != 0)

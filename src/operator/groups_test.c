@@ -499,7 +499,7 @@ static void test_other_scheduler(void **state)
 	o.meta.name = STR("k");
 	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB, .object = { RES_JOB, .job = &o } });
 	assert_string_equal(str_text(odd),
-	                    "spec.replicaSpecs[0].template.spec.schedulerName is kept, though the operator's "
+	                    "spec.replicaSpecs[0].template.spec.schedulerName is kept, although the operator's "
 	                    "gang scheduler is volcano");
 	yyjson_doc_free(read);
 	yyjson_mut_doc_free(doc);

@@ -149,7 +149,7 @@ TABLE
   twenty_end true
 }
 
-# What the schema of the values cannot know: a name that stands for itself.
+# What the schema of the values cannot know: a name that is replaced by itself.
 @test "a file of accelerators that cannot be taken: the new operator waits and says why, the others go on" {
   helm -n dl upgrade dl-operator "$root/deploy/chart" --reset-values "${values[@]}" \
     --set 'accelerators.config.accelerators.nvidia\.com/gpu.resource=nvidia.com/gpu'
@@ -159,7 +159,7 @@ TABLE
   is "$(kubectl -n dl get "$pod" -o 'jsonpath={.status.containerStatuses[0].restartCount}')" 0
   is "$(kubectl -n dl get deployment dl-operator -o 'jsonpath={.status.readyReplicas}')" 2
   ip=$(kubectl -n dl get "$pod" -o 'jsonpath={.status.podIP}')
-  has "$(in_node "$NODE_DIR" curl -s "http://$ip:8081/readyz")" "stands for itself"
+  has "$(in_node "$NODE_DIR" curl -s "http://$ip:8081/readyz")" "is replaced by itself"
   job_that_ends_after served 1 >job.json
   ended "$(create job.json)" Complete
   # Mended, it goes on by itself.

@@ -502,7 +502,8 @@ harmless() {
 {\"op\":\"add\",\"path\":\"/spec/replicaSpecs/1/replicas\",\"value\":4}]"
   split dljob scale demo MASTER=2 -q
   is "$status" 2
-  is "$err" "dljob scale: demo cannot be scaled like this: spec.replicaSpecs[0].replicas: there is exactly one MASTER"
+  is "$err" "dljob scale: demo cannot be scaled like this: spec.replicaSpecs[0].replicas: \
+there must be exactly one MASTER"
   split dljob scale demo ps=2 -q
   is "$err" "dljob scale: demo has no role ps; it has master, worker"
   split dljob scale ended worker=1 -q

@@ -237,5 +237,5 @@ PY
     "$root/kinds/aitrainingjob.lua" >kinds/other.lua
   split dljob run --kinds-dir kinds --kind OtherJob -- true
   is "$status" 2
-  has "$err" "OtherJob.elasticdeeplearning.ai does not say how its manifest is written"
+  has "$err" "OtherJob.elasticdeeplearning.ai has no \`write\` function"
 }

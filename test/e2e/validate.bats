@@ -130,17 +130,17 @@ invalid() {
 @test "an unknown kind of a group of ours, with a suggestion" {
   tfjob demo 1 | sed 's/TfJob/TfJbo/' >kind.yaml
   invalid kind.yaml
-  has "$out" "kind.yaml:2:1: error: kind: kind TfJbo of mlkube.io/v1beta1 is not known;"
+  has "$out" "kind.yaml:2:1: error: kind: kind TfJbo of mlkube.io/v1beta1 is unknown;"
   has "$out" "; did you mean TfJob of mlkube.io/v1beta1?"
   tfjob demo 1 | sed 's/TfJob/Pipeline/' >kind.yaml
   invalid kind.yaml
-  has "$out" "kind Pipeline of mlkube.io/v1beta1 is not known; see 'dljob kinds'"
+  has "$out" "kind Pipeline of mlkube.io/v1beta1 is unknown; see 'dljob kinds'"
 }
 
 @test "an unknown version, and a group with a slip, with a suggestion" {
   tfjob demo 1 | sed 's/v1beta1/v1/' >version.yaml
   invalid version.yaml
-  has "$out" "version mlkube.io/v1 of TfJob is not known; did you mean mlkube.io/v1beta1?"
+  has "$out" "version mlkube.io/v1 of TfJob is unknown; did you mean mlkube.io/v1beta1?"
   tfjob demo 1 | sed 's/mlkube/mlkbue/' >group.yaml
   invalid group.yaml
   has "$out" "did you mean TfJob of mlkube.io/v1beta1?"
@@ -305,11 +305,11 @@ AITrainingJob of elasticdeeplearning.ai/v1 or MXJob of "
   split dljob validate warned.yaml
   is "$status" 0
   has "$out" "warning: spec: its 1601 pods have "
-  has "$out" "MiB in all, which etcd has to keep; at most 256.0 MiB are taken"
+  has "$out" "MiB in all, which etcd has to store; at most 256.0 MiB is allowed"
   tfjob demo 3500 >large.yaml
   invalid large.yaml
   has "$out" "error: spec: its 3501 pods have "
-  has "$out" "at most 256.0 MiB are taken: use fewer replicas (dl-operator --max-job-size"
+  has "$out" "at most 256.0 MiB is allowed: use fewer replicas (or raise dl-operator --max-job-size"
   is "$(dljob validate --max-job-size 4Gi large.yaml)" "1 job in 1 file: valid"
   # One that has started is only warned.
   echo "status: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}" >status
