@@ -82,11 +82,12 @@ return {
   group = "fioravanzo.org", version = "v1alpha1", kind = "MXJob", plural = "mxjobs", short = { "fiomx" },
   spec = { "object", fields = {
     RuntimeId = common.RUNTIME_ID,
-    replicaSpecs = { "array", required = true, min = 1, items = { "object", fields = {
-      replicas = { "int", default = 1, min = 0, max = 100000 },
+    replicaSpecs = { "array", required = true, min = 1, description = "the roles", items = { "object", fields = {
+      replicas = { "int", default = 1, min = 0, max = 100000, description = "how many pods the role has; default: 1" },
       template = { "template", required = true, description = "the pod; its container `mxnet` counts" },
-      mxPort = { "int", default = 9000, min = 1, max = 65535 },
-      mxReplicaType = { "enum", values = TYPES, default = "SCHEDULER" },
+      mxPort = { "int", default = 9000, min = 1, max = 65535, description = "where it listens; default: 9000" },
+      mxReplicaType = { "enum", values = TYPES, default = "SCHEDULER",
+        description = "which role it is; default: SCHEDULER" },
     } } },
     mxImage = { "string", description = "not used" },
     schedulerName = { "string", description = "of the pods, instead of the templates' own" },

@@ -21,10 +21,10 @@ end
 
 -- spec.terminationPolicy: the replica whose end is the job's, of one of these types.
 function common.termination_policy(types)
-  return { "object", fields = {
+  return { "object", description = "when the job has ended", fields = {
     chief = { "object", required = true, description = "the replica whose end is the job's", fields = {
-      replicaName = { "enum", values = types, required = true },
-      replicaIndex = { "int", default = 0, min = 0 },
+      replicaName = { "enum", values = types, required = true, description = "its role" },
+      replicaIndex = { "int", default = 0, min = 0, description = "its number; default: 0" },
     } },
   } }
 end

@@ -25,9 +25,10 @@ function mpba.status(job, st)
 end
 
 function mpba.spec(types)
-  return { "array", min = 1, items = { "object", fields = {
-    replicas = { "int", required = true, min = 0, max = 100000 },
-    replicaType = { "enum", values = types, nocase = true, required = true },
+  return { "array", min = 1, description = "the roles; policies stand in an annotation", items = { "object", fields = {
+    replicas = { "int", required = true, min = 0, max = 100000, description = "how many pods the role has" },
+    replicaType = { "enum", values = types, nocase = true, required = true,
+      description = "which role it is: " .. lower(join(types, ", ")) },
     template = { "template", required = true, description = "the pod; its first container counts" },
   } } }
 end

@@ -57,7 +57,9 @@ static struct counts counts_in(enum phase p, int32_t n)
 		return (struct counts){ .restarting = n };
 	if (p == PHASE_SUCCEEDED)
 		return (struct counts){ .succeeded = n };
-	return phase_final(p) ? (struct counts){ .failed = n } : (struct counts){ .pending = n };
+	if (phase_final(p))
+		return (struct counts){ .failed = n };
+	return (struct counts){ .pending = n };
 }
 
 /* As a job in that phase would have it. */

@@ -2,32 +2,58 @@
 #include "job/policy.h"
 #include "kind/internal.h"
 
+/* Longer than C99 promises; every compiler of today takes it. */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
 /* Raised when the definition changes in a way that must reach clusters that have an older one. */
-#define CRD_REVISION "3"
+#define CRD_REVISION "4"
 #define ANNOTATION_REVISION LABEL_DOMAIN "revision"
 
 static const char preserve[] = "x-kubernetes-preserve-unknown-fields";
 
-/* The pod template is Kubernetes' business; these are the checks that matter most. */
+/* It would break the texts into columns of words. */
+/* clang-format off */
+
+#define SAYS(text) "\"description\":\"" text "\""
+#define FREE_OBJECT "\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true"
+#define TEXT(text) "{\"type\":\"string\"," SAYS(text) "}"
+#define NUMBER(text) "{\"type\":\"integer\"," SAYS(text) "}"
+
+/* The pod template is Kubernetes' business; these are the checks that matter most. The template itself is described by
+   the kind. */
 static const char template_schema[] =
-	"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"required\":[\"spec\"],\"properties\":{"
-	"\"metadata\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true},"
-	"\"spec\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"required\":[\"containers\"],"
-	"\"properties\":{\"containers\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"object\","
-	"\"x-kubernetes-preserve-unknown-fields\":true,\"required\":[\"name\"],\"properties\":{"
-	"\"name\":{\"type\":\"string\"},\"image\":{\"type\":\"string\"}}}}}}}}";
+	"{" FREE_OBJECT ",\"required\":[\"spec\"],\"properties\":{"
+	"\"metadata\":{" FREE_OBJECT "," SAYS("Labels and annotations of the pods.") "},"
+	"\"spec\":{" FREE_OBJECT "," SAYS("What a pod runs: see kubectl explain pod.spec.") ","
+	"\"required\":[\"containers\"],\"properties\":{"
+	"\"containers\":{\"type\":\"array\"," SAYS("At least one.") ",\"minItems\":1,\"items\":{" FREE_OBJECT ","
+	"\"required\":[\"name\"],\"properties\":{"
+	"\"name\":" TEXT("Some kinds find by it the container whose exit code counts.") ","
+	"\"image\":" TEXT("What it runs.") "}}}}}}}";
 
 static const char status_schema[] =
-	"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"properties\":{"
-	"\"conditions\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":"
-	"true,"
-	"\"required\":[\"type\",\"status\"],\"properties\":{\"type\":{\"type\":\"string\"},\"status\":{\"type\":"
-	"\"string\"},"
-	"\"reason\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
-	"\"lastTransitionTime\":{\"type\":\"string\"}}}},"
-	"\"dlOperator\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"properties\":{"
-	"\"version\":{\"type\":\"integer\"},\"phase\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
-	"\"pods\":{\"type\":\"string\"},\"restarts\":{\"type\":\"integer\"}}}}}";
+	"{" FREE_OBJECT "," SAYS("How the job is; only the operator writes it.") ",\"properties\":{"
+	"\"conditions\":{\"type\":\"array\","
+	SAYS("Running, Suspended, SuccessCriteriaMet, FailureTarget, Complete, Failed, and the kind's own.") ","
+	"\"items\":{" FREE_OBJECT ",\"required\":[\"type\",\"status\"],\"properties\":{"
+	"\"type\":" TEXT("What kubectl wait --for=condition= names.") ","
+	"\"status\":" TEXT("True, False or Unknown.") ","
+	"\"reason\":" TEXT("Why, in one word.") ","
+	"\"message\":" TEXT("Why, in a line.") ","
+	"\"lastTransitionTime\":" TEXT("Since when the status is that.") "}}},"
+	"\"dlOperator\":{" FREE_OBJECT ","
+	SAYS("The operator's only memory of the job, the same for every kind; a change by hand can do harm.") ","
+	"\"properties\":{"
+	"\"version\":" NUMBER("Of this record.") ","
+	"\"phase\":" TEXT("Where the job is: Pending, Creating, Running, Restarting, Succeeded, Failed ...") ","
+	"\"reason\":" TEXT("What it waits for, or why it ended.") ","
+	"\"pods\":" TEXT("How many replicas are ready or have completed, of how many.") ","
+	"\"restarts\":" NUMBER("How often something of it was started again.") "}}}}";
+
+/* Of a companion. */
+static const char address_schema[] = TEXT("Its address, while it answers.");
+
+/* clang-format on */
 
 static const char columns_before[] =
 	"[{\"name\":\"State\",\"type\":\"string\",\"jsonPath\":\".status.dlOperator.phase\"},"
@@ -207,16 +233,27 @@ static yyjson_mut_val *status_member(yyjson_mut_doc *doc)
 
 	record = yyjson_mut_obj_get(yyjson_mut_obj_get(record, "dlOperator"), "properties");
 	for (enum companion_id i = 0; i < COMPANION_COUNT; i++)
-		put_str(doc, put_obj(doc, record, companion_type(i)->name), "type", STR("string"));
+		put_member(doc, record, companion_type(i)->name, literal(address_schema, doc));
 	return ret;
 }
 
-static yyjson_mut_val *make_schema(const struct kind_file *f, yyjson_mut_doc *doc)
+/* What the kind does not say of its spec as a whole. */
+static void describe(const struct kind_file *f, struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *root,
+                     yyjson_mut_val *spec)
+{
+	put_str(doc, root, "description",
+	        arena_printf(a, "%.*s: a training job that dl-operator runs.", STR_F(f->kind.kind)));
+	if (!f->spec.description.n)
+		put_str(doc, spec, "description", STR("What the job runs, and when it has ended."));
+}
+
+static yyjson_mut_val *make_schema(const struct kind_file *f, struct arena *a, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *root = yyjson_mut_obj(doc), *properties, *required = yyjson_mut_arr(doc),
 		       *spec = schema_openapi(&f->spec, doc);
 
 	put_str(doc, root, "type", STR("object"));
+	describe(f, a, doc, root, spec);
 	yyjson_mut_arr_append(required, yyjson_mut_str(doc, "spec"));
 	put_member(doc, root, "required", required);
 	properties = put_obj(doc, root, "properties");
@@ -268,7 +305,7 @@ yyjson_mut_val *kind_crd(struct kinds *k, const struct kind *kind, yyjson_mut_do
 	put_member(doc, version, "served", yyjson_mut_true(doc));
 	put_member(doc, version, "storage", yyjson_mut_true(doc));
 	put_obj(doc, put_obj(doc, version, "subresources"), "status");
-	put_member(doc, put_obj(doc, version, "schema"), "openAPIV3Schema", make_schema(f, doc));
+	put_member(doc, put_obj(doc, version, "schema"), "openAPIV3Schema", make_schema(f, &a, doc));
 	put_member(doc, version, "additionalPrinterColumns", make_columns(f, doc));
 	arena_release(&a);
 	return crd;

@@ -81,7 +81,7 @@ static void test_names_and_columns(void **state)
 
 	(void)state;
 	expect_json(json_get(crd, "metadata"),
-	            "{\"name\":\"rings.example.org\",\"annotations\":{\"dl-operator.mpba.fbk.eu/revision\":\"3\"}}");
+	            "{\"name\":\"rings.example.org\",\"annotations\":{\"dl-operator.mpba.fbk.eu/revision\":\"4\"}}");
 	expect_json(json_at(crd, "spec", "names", NULL), "{\"kind\":\"Ring\",\"listKind\":\"RingList\",\"plural\":"
 	                                                 "\"rings\",\"singular\":\"ring\",\"shortNames\":[\"rg\"],"
 	                                                 "\"categories\":[\"dljobs\"]}");
@@ -119,6 +119,24 @@ static void check_structural(yyjson_val *node, const char *where, int depth)
 	}
 }
 
+/* kubectl explain has a line for every field. */
+static void check_described(yyjson_val *node, struct str where)
+{
+	yyjson_obj_iter it = yyjson_obj_iter_with(json_get(node, "properties"));
+	yyjson_val *k, *inside[] = { json_get(node, "items"), json_get(node, "additionalProperties") };
+
+	while ((k = yyjson_obj_iter_next(&it))) {
+		struct str text = json_str(json_get(yyjson_obj_iter_get_val(k), "description"));
+
+		if (text.n < 5 || text.n > 110)
+			fail_msg("%.*s.%s is described as \"%.*s\"", STR_F(where), yyjson_get_str(k), STR_F(text));
+		check_described(yyjson_obj_iter_get_val(k), json_str(k));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(inside); i++)
+		if (yyjson_is_obj(inside[i]))
+			check_described(inside[i], where);
+}
+
 static void test_builtin_kinds(void **state)
 {
 	yyjson_val *crd;
@@ -129,6 +147,9 @@ static void test_builtin_kinds(void **state)
 	for (size_t i = 0; i < kinds_count(f.kinds); i++) {
 		crd = crd_of(kinds_at(f.kinds, i));
 		check_structural(json_at(version_of(crd), "schema", "openAPIV3Schema", NULL), "the schema", 0);
+		check_described(json_at(version_of(crd), "schema", "openAPIV3Schema", NULL),
+		                kinds_at(f.kinds, i)->kind);
+		assert_non_null(json_at(version_of(crd), "schema", "openAPIV3Schema", "description", NULL));
 		assert_int_equal(json_get(json_get(spec_schema(crd), "properties"), "policy") != NULL,
 		                 !kinds_at(f.kinds, i)->spec_is_array);
 		assert_true(f.text.n < 20000);
