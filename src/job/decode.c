@@ -49,9 +49,10 @@ static bool is_users(const struct decode *d, const struct spot *s)
 	return !d->made_up || (s && yyjson_is_str(json_get_str(d->at.fields, spot_key(s, d->p->arena))));
 }
 
-/* A value that does not fit, which was said already. */
-static void blame_value(const struct decode *d, const struct spot *s, struct str message)
+/* A value that does not fit, whoever it comes from. */
+static void wrong_value(const struct decode *d, const struct spot *s, struct str message)
 {
+	problem_error(d->p, spot_path(d, s), "%.*s", STR_F(message));
 	if (is_users(d, s))
 		return;
 	if (s)
@@ -60,16 +61,9 @@ static void blame_value(const struct decode *d, const struct spot *s, struct str
 		decode_blame(d->p, d->at, STR_NONE, "%.*s", STR_F(message));
 }
 
-/* The problem that was added last. */
-static struct str last_message(const struct decode *d)
-{
-	return d->p->list.n ? d->p->list.v[d->p->list.n - 1].message : STR_NONE;
-}
-
 static void wrong_type(const struct decode *d, const struct spot *s, const char *wanted, yyjson_val *found)
 {
-	problem_error(d->p, spot_path(d, s), "must be %s, found %s", wanted, json_type_name(found));
-	blame_value(d, s, last_message(d));
+	wrong_value(d, s, arena_printf(d->p->arena, "must be %s, found %s", wanted, json_type_name(found)));
 }
 
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
@@ -91,9 +85,9 @@ bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *na
 	all = arena_array(a, struct str, names->n);
 	for (size_t i = 0; i < names->n; i++)
 		all[i] = str_c(names->v[i]);
-	problem_error(d->p, spot_path(d, s), "must be %.*s, found \"%.*s\"%.*s", STR_F(text_list(all, names->n, a)),
-	              STR_F(text_shown(text, a)), STR_F(text_hint(text, NULL, all, names->n, a)));
-	blame_value(d, s, last_message(d));
+	wrong_value(d, s,
+	            arena_printf(a, "must be %.*s, found \"%.*s\"%.*s", STR_F(text_list(all, names->n, a)),
+	                         STR_F(text_shown(text, a)), STR_F(text_hint(text, NULL, all, names->n, a))));
 	return false;
 }
 
