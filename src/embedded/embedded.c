@@ -310,7 +310,7 @@ void embedded_close(struct embedded *em, bool wholly)
 		store_close(em->store);
 	net_close(em->net);
 	if ((wholly || !em->keep) && *em->id && !net_clean(em->folder, str_c(em->id), &e))
-		log_warn(NO_FIELDS, "the network is not removed: %s", err_msg(&e));
+		log_warn(NO_FIELDS, "the network was not removed: %s", err_msg(&e));
 	err_release(&e);
 	arena_release(&em->arena);
 	free(em);

@@ -50,10 +50,10 @@ static void what_can_never_run_fails_the_job(void **state)
 
 		p->pod.phase = POD_FAILED;
 		p->pod.reason = str_c(reasons[i]);
-		p->pod.message = STR("wants 4 GPUs, this machine has 0");
+		p->pod.message = STR("requests 4 GPUs, this machine has 0");
 		t_settle(t);
 		assert_phase(t, "Failed");
-		assert_string_equal(t_reason(t), "worker-1 cannot run: wants 4 GPUs, this machine has 0");
+		assert_string_equal(t_reason(t), "worker-1 cannot run: requests 4 GPUs, this machine has 0");
 		assert_int_equal(t->record->restarts, 0);
 		t_free(t);
 	}

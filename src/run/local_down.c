@@ -133,7 +133,7 @@ static bool look_at_folder(struct local *l, bool *there)
 	if (!well)
 		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 	else if (!*there)
-		puts("there is none");
+		puts("no cluster is running");
 	err_release(&e);
 	return well;
 }

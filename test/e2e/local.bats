@@ -17,7 +17,7 @@ teardown() {
   is "$status" 1
   has "$err" "dljob local up"
   split dljob local down
-  is "$status $out" "0 there is none"
+  is "$status $out" "0 no cluster is running"
   [ ! -e home ]
   split up
   is "$status" 0
@@ -339,7 +339,7 @@ X
   sha256sum home/store.db >sum
   split up
   is "$status" 1
-  has "$err" "is no database of the local cluster"
+  has "$err" "is not a database of the local cluster"
   sha256sum --quiet -c sum
   [ ! -e home/store.db-wal ]
   mv home/store.db elsewhere.db

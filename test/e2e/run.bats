@@ -328,7 +328,7 @@ YAML
   sed -i 's/image: none/&\n            resources: {limits: {nvidia.com\/gpu: 64}}/' job.yaml
   split dljob run --timeout 60s job.yaml
   is "$status" 2
-  has "${err##*$'\n'}" "wants 64 GPUs"
+  has "${err##*$'\n'}" "requests 64 GPUs"
   has "${err##*$'\n'}" "--without-gpus runs it without"
   sed -i 's/nvidia.com\/gpu: 64/cpu: 100000/' job.yaml
   split dljob run --timeout 60s job.yaml

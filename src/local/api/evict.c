@@ -50,7 +50,7 @@ void answer_evict(struct answering *q, struct str body)
 	char *written = yyjson_is_obj(options) ? yyjson_val_write(options, 0, NULL) : NULL;
 
 	if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
-		answer_status(q, API_BAD_REQUEST, "the body is no Eviction");
+		answer_status(q, API_BAD_REQUEST, "the body is not an Eviction");
 		return;
 	}
 	buf_put(&text, str_c(written));

@@ -26,7 +26,7 @@ bool keep_folder(const char *folder, struct err *e)
 	if (!S_ISDIR(st.st_mode))
 		return err_set(e, ERR_INVALID, "%s: not a folder", folder);
 	if (st.st_uid != geteuid())
-		return err_set(e, ERR_INVALID, "%s: belongs to somebody else", folder);
+		return err_set(e, ERR_INVALID, "%s: belongs to another user", folder);
 	if (st.st_mode & 022)
 		return err_set(e, ERR_INVALID, "%s: others may write to it (chmod go-w)", folder);
 	return true;
@@ -77,7 +77,7 @@ enum file_read keep_read(struct str *ret, const char *folder, const char *name, 
 	if (!file_path(path, folder, name, "", e))
 		return FILE_FAILED;
 	if (lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)) {
-		err_set(e, ERR_INVALID, "%s: others may read it, or it is no file of ours", path);
+		err_set(e, ERR_INVALID, "%s: others may read it, or it is not a regular file of this user", path);
 		return FILE_FAILED;
 	}
 	return file_read(ret, path, a, e);

@@ -221,7 +221,7 @@ bool route_log(struct routing *r)
 	    !number_parameter(r, "limitBytes", 1, &l->limit_bytes))
 		return false;
 	if (time.n && !time_parse(time, &l->since_time))
-		return route_refuse(r, API_BAD_REQUEST, "sinceTime: not a time as RFC 3339 has it");
+		return route_refuse(r, API_BAD_REQUEST, "sinceTime: not an RFC 3339 time");
 	if (time.n && l->since_seconds)
 		return route_refuse(r, API_INVALID, "at most one of sinceTime or sinceSeconds may be specified");
 	return true;

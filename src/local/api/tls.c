@@ -115,7 +115,7 @@ bool tls_make(struct tls_identity *ret, msec now, struct arena *a, struct err *e
 	rc = rc ? rc : make_server(&m, now);
 	rc = rc ? rc : write_out(&m, ret, a);
 	making_release(&m);
-	return rc ? err_set(e, ERR_IO, "cannot make a certificate: %s", gnutls_strerror(rc)) : true;
+	return rc ? err_set(e, ERR_IO, "cannot create a certificate: %s", gnutls_strerror(rc)) : true;
 }
 
 struct str tls_text(const struct tls_identity *t, struct arena *a)
@@ -178,15 +178,15 @@ static const char *problem(const struct making *m, msec now)
 	time_t t = (time_t)(now / 1000);
 
 	if (!same_key(m))
-		return "the key is of another certificate";
+		return "the key does not belong to the certificate";
 	if (gnutls_x509_crt_verify(m->cert, &m->ca, 1, GNUTLS_VERIFY_DISABLE_TIME_CHECKS, &why) || why)
-		return "the certificate is signed by somebody else";
+		return "the certificate is signed by another authority";
 	if (gnutls_x509_crt_get_activation_time(m->cert) > t)
-		return "the certificate is not good yet";
+		return "the certificate is not valid yet";
 	if (gnutls_x509_crt_get_expiration_time(m->cert) < t + (time_t)DAYS_LEFT * DAY)
-		return "the certificate is too old";
+		return "the certificate has expired";
 	if (!gnutls_x509_crt_check_hostname(m->cert, "127.0.0.1"))
-		return "the certificate is of another address";
+		return "the certificate is for another address";
 	return NULL;
 }
 

@@ -102,8 +102,8 @@ bool forward_allow(const char *link, struct err *e)
 			ok = ok && (iptables(path, "-C", link, out) || iptables(path, "-I", link, out));
 	}
 	if (!ok)
-		return err_set(e, ERR_IO, "the firewall drops what is forwarded, and iptables cannot be used");
-	return !c.other[0] || err_set(e, ERR_IO, "the firewall drops what is forwarded (chain %s)", c.other);
+		return err_set(e, ERR_IO, "the firewall drops forwarded packets, and iptables cannot be used");
+	return !c.other[0] || err_set(e, ERR_IO, "the firewall drops forwarded packets (chain %s)", c.other);
 }
 
 void forward_forget(const char *link)

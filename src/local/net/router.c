@@ -198,7 +198,7 @@ static bool settle(struct net *n, struct net_world *w, const struct route_list *
 		}
 		err_release(e);
 	}
-	return err_set(e, ERR_IO, "no subnet could be had: all that were tried are in use");
+	return err_set(e, ERR_IO, "no free subnet: all that were tried are in use");
 }
 
 static bool set_up_new(struct net *n, struct net_world *w, struct err *e)

@@ -60,7 +60,7 @@ int below_open(const char *top, struct str path, bool make, struct err *e)
 	if (root < 0)
 		err_set(e, ERR_IO, "%s: %s", top, strerror(errno));
 	else if (at == root)
-		err_set(e, ERR_LIMIT, "%s: the path below it is none, or too long", top);
+		err_set(e, ERR_LIMIT, "%s: the path below it is not relative, or too long", top);
 	if (root >= 0)
 		close(root);
 	return at == root ? -1 : at;

@@ -206,7 +206,7 @@ void cgroup_make(const struct cgroup_mounts *m, struct str base, const struct po
 	}
 	if (!any)
 		note(cookie,
-		     "no control group can be made: processes that leave their group are found only when the pod "
+		     "no control group can be created: processes that leave their group are found only when the pod "
 		     "ends");
 	if (c->memory && !memory)
 		note(cookie, "memory limits are not enforced: no control group for memory can be written");

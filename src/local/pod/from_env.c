@@ -110,7 +110,7 @@ static bool from_var(struct from *f, yyjson_val *container, yyjson_val *item, po
 	bool set = true;
 
 	if (!is_name(name))
-		return from_invalid(f, "name: is none");
+		return from_invalid(f, "name: is not the name of a variable");
 	if (from && !yyjson_is_null(from)) {
 		if (!from_value_from(f, container, from, &set, &value))
 			return from_at(f, "valueFrom");

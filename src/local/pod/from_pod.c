@@ -164,10 +164,11 @@ static bool from_command(struct from *f, struct pod_container *c, yyjson_val *co
 		for (size_t k = 0; k < parts[i]->n; k++)
 			*vec_push(f->a, &c->command) = pod_expand(f->a, parts[i]->v[k], from_env_lookup, env);
 	if (image ? c->command.n == 0 : command.n == 0)
-		return from_invalid(f,
-		                    "command: there is none. Images are not pulled on this machine, so that their own "
-		                    "command is not known: say it, or give the image's files with --rootfs %.*s=DIR",
-		                    STR_F(c->image));
+		return from_invalid(
+			f,
+			"command: is missing. Images are not pulled on this machine, so the image's own command is "
+			"unknown: set command, or give the image's files with --rootfs %.*s=DIR",
+			STR_F(c->image));
 	return true;
 }
 
@@ -300,7 +301,7 @@ bool pod_from(struct pod_spec *ret, yyjson_val *pod, const struct pod_from_optio
 	    !from_containers(&f, "containers", false))
 		return false;
 	if (ret->containers.n == 0 || ret->containers.v[ret->containers.n - 1].init)
-		return from_invalid(&f, "spec.containers: there are none");
+		return from_invalid(&f, "spec.containers: is empty");
 	from_say_without_effect(&f);
 	return true;
 }

@@ -380,12 +380,11 @@ static void test_refusals(void **state)
 		const char *spec, *message;
 		bool retry;
 	} cases[] = {
-		{ "  {}\n", "spec.containers: there are none", false },
-		{ "  initContainers: [{name: a, command: [c]}]\n", "spec.containers: there are none", false },
+		{ "  {}\n", "spec.containers: is empty", false },
+		{ "  initContainers: [{name: a, command: [c]}]\n", "spec.containers: is empty", false },
 		{ "  containers: [{name: main, image: img, args: [a]}]\n",
-		  "spec.containers[0]: command: there is none. Images are not pulled on this machine, so that their "
-		  "own "
-		  "command is not known: say it, or give the image's files with --rootfs img=DIR",
+		  "spec.containers[0]: command: is missing. Images are not pulled on this machine, so the image's own "
+		  "command is unknown: set command, or give the image's files with --rootfs img=DIR",
 		  false },
 		{ "  containers: [{name: Main, command: [c]}]\n", "spec.containers[0]: name: must be a DNS label",
 		  false },
@@ -430,7 +429,8 @@ static void test_refusals(void **state)
 		  "spec.containers[0]: env[0]: valueFrom: secretKeyRef: Secret nope is not there", true },
 		{ WITH("env: [{name: A, valueFrom: {fieldRef: {fieldPath: spec.nope}}}]"),
 		  "spec.containers[0]: env[0]: valueFrom: fieldRef.fieldPath: spec.nope is not known", false },
-		{ WITH("env: [{name: 'A=B', value: c}]"), "spec.containers[0]: env[0]: name: is none", false },
+		{ WITH("env: [{name: 'A=B', value: c}]"),
+		  "spec.containers[0]: env[0]: name: is not the name of a variable", false },
 		{ WITH("env: [{name: A, value: \"a\\0b\"}]"),
 		  "spec.containers[0]: env[0]: A: the value has a zero byte", false },
 		{ WITH("envFrom: [{configMapRef: {name: nope}}]"),

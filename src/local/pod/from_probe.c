@@ -51,7 +51,7 @@ static bool from_http(struct from *f, struct pod_probe *p, yyjson_val *container
 		h->name = arena_str(f->a, json_str(json_get(item, "name")));
 		h->value = arena_str(f->a, json_str(json_get(item, "value")));
 		if (h->name.n == 0 || !is_header(h->name) || !is_header(h->value))
-			return from_invalid(f, "httpHeaders[%zu]: is none", i);
+			return from_invalid(f, "httpHeaders[%zu]: is not a header", i);
 	}
 	return from_port(f, container, ref, &p->port);
 }
@@ -60,7 +60,7 @@ static bool from_exec(struct from *f, pod_strs *ret, yyjson_val *ref)
 {
 	if (!from_strs(f, ret, json_get(ref, "command"), "command"))
 		return false;
-	return ret->n || from_invalid(f, "command: there is none");
+	return ret->n || from_invalid(f, "command: is missing");
 }
 
 static bool from_handler(struct from *f, struct pod_probe *p, yyjson_val *container, yyjson_val *probe)

@@ -34,7 +34,7 @@ static bool envs(pod_envs *ret, yyjson_val *list, const char *field, struct aren
 		size_t n = equals ? (size_t)(equals - all.v[i].p) : 0;
 
 		if (!n)
-			return err_set(e, ERR_INVALID, "%s[%zu]: is no NAME=value", field, i);
+			return err_set(e, ERR_INVALID, "%s[%zu]: is not NAME=value", field, i);
 		*vec_push(a, ret) = (struct pod_env){ str_sub(all.v[i], 0, n), str_sub(all.v[i], n + 1, all.v[i].n) };
 	}
 	return true;

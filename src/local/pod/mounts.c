@@ -151,8 +151,8 @@ static bool fill_mirror(const char *folder, int from, int to, bool (*wanted)(con
 	}
 	closedir(dir);
 	if (n > MIRROR_MAX)
-		return err_set(e, ERR_LIMIT, "%s has more than %d entries: make the mount point there yourself", folder,
-		               MIRROR_MAX);
+		return err_set(e, ERR_LIMIT, "%s has more than %d entries: create the mount point there yourself",
+		               folder, MIRROR_MAX);
 	return true;
 }
 

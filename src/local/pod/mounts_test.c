@@ -358,7 +358,7 @@ static void test_too_many_points(void **state)
 	testing_pod_run(&t);
 	assert_str(testing_pod_container(&t, "main")->now.reason, "CreateContainerError");
 	assert_non_null(strstr(testing_pod_container(&t, "main")->now.message.p,
-	                       "folders and mounts for the volumes: make the mount points yourself, or mount less"));
+	                       "folders and mounts for the volumes: create the mount points yourself, or mount less"));
 	testing_pod_end(&t);
 }
 

@@ -55,7 +55,7 @@ bool probe_net_begin(struct probe *pr, char why[static 256])
 	socklen_t len;
 
 	if (!address(host_of(pr), pr->spec->port, &to, &len)) {
-		snprintf(why, 256, "%.*s is no address", STR_F(host_of(pr)));
+		snprintf(why, 256, "%.*s is not an address", STR_F(host_of(pr)));
 		return false;
 	}
 	pr->sent = false;
@@ -177,6 +177,6 @@ enum probe_net probe_net_look(struct probe *pr, char why[static 256])
 	if (status > 0)
 		snprintf(why, 256, "HTTP probe failed with statuscode: %d", status);
 	else
-		snprintf(why, 256, "the answer is no HTTP");
+		snprintf(why, 256, "the answer is not HTTP");
 	return PROBE_NET_BAD;
 }

@@ -112,7 +112,7 @@ static void test_http(void **state)
 	testing_pod_until(&t, is_ready);
 	serve(fd, "what?");
 	testing_pod_until(&t, is_unready);
-	assert_problem(&t, "Readiness probe failed: the answer is no HTTP");
+	assert_problem(&t, "Readiness probe failed: the answer is not HTTP");
 	/* Not ready is no reason to end it. */
 	assert_int_equal(t.state.containers.v[0].now.run, POD_RUN_RUNNING);
 	close(fd);

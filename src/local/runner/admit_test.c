@@ -57,7 +57,7 @@ static void never_fits(struct lab *l)
 	lab_pod(l, "a", "true", CPU("5"), "");
 	lab_until(l, a_failed);
 	CHECK(lab_said(l, "a", "status.reason", "NeverFits"));
-	CHECK(lab_said(l, "a", "status.message", "wants 5 cores, this machine has 4 cores"));
+	CHECK(lab_said(l, "a", "status.message", "requests 5 cores, this machine has 4 cores"));
 	CHECK(lab_event(l, "a", "NeverFits"));
 }
 

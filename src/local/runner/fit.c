@@ -72,8 +72,8 @@ static struct str never(enum fit_part p, const struct amount *wants, const struc
 	struct str want = in_words(p, part_of(wants, p), a);
 
 	if (part_of(machine, p) <= 0)
-		return arena_printf(a, "wants %.*s, this machine has none", STR_F(want));
-	return arena_printf(a, "wants %.*s, this machine has %.*s", STR_F(want),
+		return arena_printf(a, "requests %.*s, this machine has none", STR_F(want));
+	return arena_printf(a, "requests %.*s, this machine has %.*s", STR_F(want),
 	                    STR_F(in_words(p, part_of(machine, p), a)));
 }
 

@@ -45,12 +45,12 @@ static void test_what_never_fits_blocks_nobody(void **state)
 
 	(void)state;
 	fit_jobs(&machine, jobs, ARRAY_LEN(jobs), &arena);
-	expect(&jobs[0], FIT_NEVER, "wants 3 GPUs, this machine has 2 GPUs");
-	expect(&jobs[1], FIT_NEVER, "wants 9 GiB, this machine has 8 GiB");
+	expect(&jobs[0], FIT_NEVER, "requests 3 GPUs, this machine has 2 GPUs");
+	expect(&jobs[1], FIT_NEVER, "requests 9 GiB, this machine has 8 GiB");
 	expect(&jobs[2], FIT_ADMITTED, "");
 	jobs[2].admitted = false;
 	fit_jobs(&bare, jobs + 2, 1, &arena);
-	expect(&jobs[2], FIT_NEVER, "wants 2 GPUs, this machine has none");
+	expect(&jobs[2], FIT_NEVER, "requests 2 GPUs, this machine has none");
 }
 
 /* What runs keeps what it has, wherever it stands in the list and however small the machine has become. */

@@ -213,7 +213,7 @@ static bool prune_in(struct runner *r, const char *path, int depth)
 	if (dir)
 		closedir(dir);
 	if (whole && !remove_all(path, &e))
-		log_warn(NO_FIELDS, "old logs stay: %s", err_msg(&e));
+		log_warn(NO_FIELDS, "old logs cannot be removed: %s", err_msg(&e));
 	err_release(&e);
 	return whole;
 }

@@ -61,7 +61,7 @@ bool process_open(struct runner *r, struct err *e)
 	want_files();
 	r->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (r->inotify < 0)
-		return err_set(e, ERR_IO, "changes of files cannot be watched: %s", strerror(errno));
+		return err_set(e, ERR_IO, "file changes cannot be watched: %s", strerror(errno));
 	r->inotify_watch = loop_fd_new(r->c.loop, r->inotify, on_folders, r);
 	loop_fd_set(r->inotify_watch, LOOP_READ);
 	return true;
@@ -136,7 +136,7 @@ static void wait_for(struct runner_pod *p)
 
 static struct str last_words(struct runner *r, struct runner_pod *p)
 {
-	struct str text = STR_NONE, line, last = STR("nothing is known of it");
+	struct str text = STR_NONE, line, last = STR("its state is unknown");
 
 	if (file_read(&text, arena_printf(&r->round, "%s/parent.log", p->folder).p, &r->round, NULL) != FILE_READ)
 		return last;
@@ -179,7 +179,7 @@ void process_over(struct runner *r, struct runner_pod *p)
 	pods_set_stage(r, p, RUN_ENDED);
 	p->status_due = true;
 	if (!net_pod_remove(r->c.net, str_c(p->uid), NULL))
-		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its address cannot be given back");
+		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its address cannot be released");
 	p->has_ip = false;
 	r->hosts_due = true;
 	if (e.code == ERR_NONE && found != POD_FOUND_NOTHING)

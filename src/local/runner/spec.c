@@ -107,7 +107,7 @@ static void hide_gpus(struct runner *r, struct runner_pod *p, struct pod_spec *s
 	}
 	if (p->gpus_missed)
 		*vec_push(&r->round, &spec->notes) =
-			arena_printf(&r->round, "asks for %lld GPUs and runs WITHOUT any: --without-gpus",
+			arena_printf(&r->round, "requests %lld GPUs and runs WITHOUT any: --without-gpus",
 		                     (long long)p->gpus_missed);
 }
 

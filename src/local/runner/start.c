@@ -66,7 +66,7 @@ static void make_network(struct runner *r, struct runner_pod *p)
 	bool well = true;
 
 	if (p->wants.gpus > r->c.machine.gpus) {
-		status_fail(r, p, "NeverFits", STR("wants more GPUs than this machine has"));
+		status_fail(r, p, "NeverFits", STR("requests more GPUs than this machine has"));
 		return;
 	}
 	if (!admit_gpus(r, p)) {

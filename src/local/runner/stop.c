@@ -138,7 +138,7 @@ void stop_remove(struct runner *r, struct runner_pod *p)
 		p->has_ip = false;
 		/* What cannot be removed is tried again at the next start. */
 		if (!r->c.keep_folders && !kept_remove_pod(r, p, &e))
-			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder stays: %s", err_msg(&e));
+			log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its folder cannot be removed: %s", err_msg(&e));
 		err_release(&e);
 		if (p->stage != RUN_FOREIGN)
 			pods_set_stage(r, p, RUN_ENDED);

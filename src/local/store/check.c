@@ -27,7 +27,7 @@ static const struct {
 
 static bool wrong(struct call *c, const char *field, yyjson_val *v, const char *want)
 {
-	return refuse_decoding(c, "metadata.%s: %s, where %s must stand", field, json_type_name(v), want);
+	return refuse_decoding(c, "metadata.%s: must be %s, found %s", field, want, json_type_name(v));
 }
 
 static bool check_texts(struct call *c, const char *field, yyjson_val *v)
@@ -40,7 +40,7 @@ static bool check_texts(struct call *c, const char *field, yyjson_val *v)
 	yyjson_obj_foreach(v, i, max, key, one)
 	{
 		if (!yyjson_is_str(one))
-			return refuse_decoding(c, "metadata.%s.%.*s: %s, where a string must stand", field,
+			return refuse_decoding(c, "metadata.%s.%.*s: must be a string, found %s", field,
 			                       STR_F(json_str(key)), json_type_name(one));
 	}
 	return true;
@@ -211,9 +211,9 @@ bool check_object(struct call *c, yyjson_val *root)
 	struct str name = json_str(json_get(meta, "name"));
 
 	if (!yyjson_is_obj(root))
-		return refuse_decoding(c, "%s, where an object must stand", json_type_name(root));
+		return refuse_decoding(c, "must be an object, found %s", json_type_name(root));
 	if (meta && !yyjson_is_obj(meta))
-		return refuse_decoding(c, "metadata: %s, where an object must stand", json_type_name(meta));
+		return refuse_decoding(c, "metadata: must be an object, found %s", json_type_name(meta));
 	if (!check_kind(c, root))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {

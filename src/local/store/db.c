@@ -118,7 +118,7 @@ static void forget_failure(struct db *d)
 
 static bool say_damaged(const struct db *d, const char *what, struct err *e)
 {
-	return err_set(e, ERR_INVALID, "%s: %s; `dljob local reset` makes a new one", d->path ? d->path : "memory",
+	return err_set(e, ERR_INVALID, "%s: %s; `dljob local reset` creates a new one", d->path ? d->path : "memory",
 	               what);
 }
 
@@ -129,9 +129,9 @@ static bool say_failure(struct db *d, struct err *e)
 	if (d->failed == ROW_DAMAGED)
 		say_damaged(d, d->why, e);
 	else if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-		say_damaged(d,
-		            code == SQLITE_NOTADB ? "is no database of the local cluster" : "the database is damaged",
-		            e);
+		say_damaged(
+			d, code == SQLITE_NOTADB ? "is not a database of the local cluster" : "the database is damaged",
+			e);
 	else if (code == SQLITE_FULL)
 		err_set(e, ERR_IO, "%s cannot be written: the disk is full", d->path ? d->path : "memory");
 	else if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
@@ -195,7 +195,7 @@ static bool take_file(struct db *d, bool *unsummed, struct err *e)
 		return say_failure(d, e);
 	}
 	if (application != APPLICATION)
-		return say_damaged(d, "is no database of the local cluster", e);
+		return say_damaged(d, "is not a database of the local cluster", e);
 	if (version != SHAPE && version != UNSUMMED)
 		return say_damaged(d, "was written by another version of dljob", e);
 	if (!sound(d))
@@ -251,9 +251,9 @@ static bool private_file(struct db *d, struct err *e)
 	if (fd < 0 || fstat(fd, &st))
 		err_set(e, ERR_IO, "%s: %s", d->path, errno == ELOOP ? "is a link" : strerror(errno));
 	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
-		err_set(e, ERR_INVALID, "%s: belongs to somebody else, or is no file of its own", d->path);
+		err_set(e, ERR_INVALID, "%s: belongs to another user, or is not a regular file", d->path);
 	else
-		well = header_is_ours(fd, st.st_size) || say_damaged(d, "is no database of the local cluster", e);
+		well = header_is_ours(fd, st.st_size) || say_damaged(d, "is not a database of the local cluster", e);
 	if (fd >= 0)
 		close(fd);
 	return well;

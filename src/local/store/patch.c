@@ -15,7 +15,7 @@ static bool refuse_patch_type(struct call *c)
 static yyjson_mut_val *merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
 {
 	if (!yyjson_is_obj(patch)) {
-		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch must be an object, found %s",
 		               json_type_name(patch));
 		return NULL;
 	}

@@ -58,13 +58,13 @@ bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 
 	(void)before;
 	if (plain && !yyjson_mut_is_obj(plain))
-		return refuse_decoding(c, "stringData: an object must stand there");
+		return refuse_decoding(c, "stringData: must be an object");
 	yyjson_mut_obj_foreach(plain, i, max, key, one)
 	{
 		struct buf b = BUF_INIT(2 * STORE_BODY_MAX);
 
 		if (!yyjson_mut_is_str(one))
-			return refuse_decoding(c, "stringData: strings must stand there");
+			return refuse_decoding(c, "stringData: values must be strings");
 		buf_base64_encode(&b, json_mut_text(one));
 		json_mut_put(doc, put_obj(doc, root, "data"), json_mut_text(key), json_mut_str(doc, buf_str(&b)));
 		buf_release(&b);

@@ -233,7 +233,7 @@ bool store_cluster_set_kinds(struct cluster *cluster, const struct store_kind *k
 		const struct store_type *t = store_type(c->config.store, k->group, k->version, k->plural);
 
 		if (!t)
-			err_set(e, ERR_INVALID, "kind %.*s: there is no definition of %.*s in %.*s/%.*s", STR_F(k->id),
+			err_set(e, ERR_INVALID, "kind %.*s: there is no CRD of %.*s in %.*s/%.*s", STR_F(k->id),
 			        STR_F(k->plural), STR_F(k->group), STR_F(k->version));
 		if (!t || !add_feed(c, RES_JOB, k->id, t, e)) {
 			drop_kinds(c);

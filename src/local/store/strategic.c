@@ -278,7 +278,7 @@ yyjson_mut_val *strategic_merge(struct call *c, yyjson_mut_doc *doc, yyjson_val 
 	yyjson_mut_val *ret;
 
 	if (!yyjson_is_obj(patch)) {
-		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch is %s, where an object must stand",
+		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch must be an object, found %s",
 		               json_type_name(patch));
 		return NULL;
 	}
