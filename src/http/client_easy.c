@@ -21,7 +21,8 @@ enum {
 	USER_TIMEOUT_MS = 20000,
 };
 
-#define SETOPT(easy, option, value) ASSERT(curl_easy_setopt((easy)->curl, (option), (value)) == CURLE_OK)
+#define SET(curl, option, value) ASSERT(curl_easy_setopt((curl), (option), (value)) == CURLE_OK)
+#define SETOPT(easy, option, value) SET((easy)->curl, option, value)
 
 static size_t on_header(char *text, size_t size, size_t n, void *cookie)
 {
@@ -127,44 +128,53 @@ static struct curl_blob blob(struct str s)
 	return (struct curl_blob){ (void *)(uintptr_t)s.p, s.n, CURL_BLOB_NOCOPY };
 }
 
-static void set_tls(struct http_easy *easy, const struct http_server *s)
+static void set_tls(CURL *curl, const struct http_server *s)
 {
 	struct curl_blob b;
 
-	SETOPT(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SETOPT(easy, CURLOPT_SSL_VERIFYPEER, s->insecure ? 0L : 1L);
-	SETOPT(easy, CURLOPT_SSL_VERIFYHOST, s->insecure ? 0L : 2L);
+	SET(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(curl, CURLOPT_SSL_VERIFYPEER, s->insecure ? 0L : 1L);
+	SET(curl, CURLOPT_SSL_VERIFYHOST, s->insecure ? 0L : 2L);
 	if (s->ca.n) {
 		b = blob(s->ca);
-		SETOPT(easy, CURLOPT_CAINFO_BLOB, &b);
+		SET(curl, CURLOPT_CAINFO_BLOB, &b);
 	}
 	if (s->cert.n) {
 		b = blob(s->cert);
-		SETOPT(easy, CURLOPT_SSLCERT_BLOB, &b);
+		SET(curl, CURLOPT_SSLCERT_BLOB, &b);
 		b = blob(s->key);
-		SETOPT(easy, CURLOPT_SSLKEY_BLOB, &b);
+		SET(curl, CURLOPT_SSLKEY_BLOB, &b);
 	}
 }
 
-static void set_proxy(struct http_easy *easy, const struct http_server *s)
+static void set_proxy(CURL *curl, const struct http_server *s)
 {
 	if (str_eq(s->proxy, STR("-"))) {
-		SETOPT(easy, CURLOPT_PROXY, "");
+		SET(curl, CURLOPT_PROXY, "");
 	} else if (s->proxy.n) {
-		SETOPT(easy, CURLOPT_PROXY, s->proxy.p);
-		SETOPT(easy, CURLOPT_NOPROXY, "");
+		SET(curl, CURLOPT_PROXY, s->proxy.p);
+		SET(curl, CURLOPT_NOPROXY, "");
 	}
+}
+
+void http_curl_reach(CURL *curl, const struct http_config *c)
+{
+	SET(curl, CURLOPT_NOSIGNAL, 1L);
+	SET(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	SET(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(curl, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+	if (c->server.user_agent.n)
+		SET(curl, CURLOPT_USERAGENT, c->server.user_agent.p);
+	if (c->connect_to)
+		SET(curl, CURLOPT_CONNECT_TO, c->connect_to);
+	set_tls(curl, &c->server);
+	set_proxy(curl, &c->server);
 }
 
 /* What all requests have in common. */
 static void set_common(struct http_easy *easy)
 {
-	const struct http_config *c = &easy->pool->config;
-
 	SETOPT(easy, CURLOPT_PRIVATE, easy);
-	SETOPT(easy, CURLOPT_NOSIGNAL, 1L);
-	SETOPT(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	SETOPT(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	SETOPT(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	SETOPT(easy, CURLOPT_PATH_AS_IS, 1L);
 	SETOPT(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -179,13 +189,7 @@ static void set_common(struct http_easy *easy)
 	SETOPT(easy, CURLOPT_READDATA, easy);
 	SETOPT(easy, CURLOPT_PREREQFUNCTION, on_ready);
 	SETOPT(easy, CURLOPT_PREREQDATA, easy);
-	SETOPT(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
-	if (c->server.user_agent.n)
-		SETOPT(easy, CURLOPT_USERAGENT, c->server.user_agent.p);
-	if (c->connect_to)
-		SETOPT(easy, CURLOPT_CONNECT_TO, c->connect_to);
-	set_tls(easy, &c->server);
-	set_proxy(easy, &c->server);
+	http_curl_reach(easy->curl, &easy->pool->config);
 }
 
 struct http_easy *http_easy_new(struct http_pool *p)

@@ -49,6 +49,8 @@ struct http_easy *http_easy_new(struct http_pool *p);
 void http_easy_free(struct http_easy *easy);
 /* Makes it ready for the call. */
 void http_easy_set(struct http_easy *easy, struct http_call *call);
+/* How the server of C is reached: versions, TLS, proxy, names. */
+void http_curl_reach(CURL *curl, const struct http_config *c);
 /* Forgets everything, also what libcurl counts. */
 void http_easy_reset(struct http_easy *easy);
 

@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "http/service_peers.h"
 #include "http/listen.h"
+#include "http/wire.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -45,6 +46,8 @@ struct http_exchange {
 	struct buf out;
 	size_t sent;
 	struct http_stream_config stream;
+	struct http_wire_config wired;
+	struct tls_wire *wire; /* NULL: it still speaks HTTP */
 	struct http_exchange *prev, *next;
 };
 
@@ -63,6 +66,8 @@ static void stream_wake(struct http_exchange *x)
 static void stream_break(struct http_exchange *x)
 {
 	x->broken = true;
+	if (x->wire)
+		wire_break(x->wire);
 	buf_release(&x->out);
 	x->sent = 0;
 	stream_wake(x);
@@ -180,7 +185,59 @@ static void stream_over(struct http_exchange *x)
 
 	epoll_ctl(s->hangups, EPOLL_CTL_DEL, x->fd, NULL);
 	list_drop(&s->streams, x);
-	x->stream.gone(x->stream.cookie);
+	if (x->wire) {
+		wire_free(x->wire);
+		x->wired.gone(x->wired.cookie);
+	} else {
+		x->stream.gone(x->stream.cookie);
+	}
+}
+
+/* Wires */
+
+/* The daemon asks about the connection once more, and closes it. */
+static void on_wire_over(void *exchange)
+{
+	stream_wake(exchange);
+}
+
+void http_wire(struct http_exchange *x, const struct http_wire_config *config)
+{
+	struct http_service *s = x->service;
+	struct epoll_event ev = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = x };
+	struct MHD_Connection *c = x->connection;
+	const union MHD_ConnectionInfo *fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD),
+				       *tls = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	ASSERT(!x->answered && fd && tls);
+	x->answered = x->streaming = x->sleeping = true;
+	x->fd = fd->connect_fd;
+	x->wired = *config;
+	list_push(&s->streams, x);
+	/* As long as it sleeps the daemon leaves socket and session alone. */
+	MHD_suspend_connection(c);
+	x->wire = wire_new(s->config.loop, x->fd, tls->tls_session, config, on_wire_over, x);
+	epoll_ctl(s->hangups, EPOLL_CTL_ADD, x->fd, &ev);
+}
+
+void http_wire_put(struct http_exchange *x, struct str bytes)
+{
+	wire_put(x->wire, bytes);
+}
+
+size_t http_wire_waiting(const struct http_exchange *x)
+{
+	return wire_waiting(x->wire);
+}
+
+void http_wire_pause(struct http_exchange *x, bool pause)
+{
+	wire_pause(x->wire, pause);
+}
+
+void http_wire_end(struct http_exchange *x)
+{
+	wire_end(x->wire);
 }
 
 /* Requests */
@@ -310,6 +367,8 @@ static enum MHD_Result on_request(void *cookie, struct MHD_Connection *c, const 
 		*upload_n = 0;
 		return MHD_YES;
 	}
+	if (x->wire)
+		return MHD_NO;
 	if (x->answered)
 		return MHD_YES;
 	q = request_of(x, method);

@@ -69,4 +69,24 @@ size_t http_stream_waiting(const struct http_exchange *x);
 /* Nothing more will come: ends in good order when all was read. */
 void http_stream_end(struct http_exchange *x);
 
+/* The connection itself, after an answer that says so (101): bytes both ways, no longer HTTP. */
+struct http_wire_config {
+	/* Something came; the bytes may be changed in place. */
+	void (*bytes)(void *cookie, char *text, size_t n);
+	/* Less waits to be sent than before. */
+	void (*drained)(void *cookie);
+	/* It is over, whoever ended it: called exactly once, never inside one of these calls, inside
+	   http_service_free() too. */
+	void (*gone)(void *cookie);
+	void *cookie;
+};
+void http_wire(struct http_exchange *x, const struct http_wire_config *c);
+/* Without a limit: look at http_wire_waiting() before. */
+void http_wire_put(struct http_exchange *x, struct str bytes);
+size_t http_wire_waiting(const struct http_exchange *x);
+/* While paused nothing is read; whether the other side is gone is seen nevertheless. */
+void http_wire_pause(struct http_exchange *x, bool pause);
+/* Nothing more will be put: it is closed when all was sent. */
+void http_wire_end(struct http_exchange *x);
+
 #endif
