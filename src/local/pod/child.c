@@ -10,6 +10,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -68,10 +69,15 @@ static void take_stdio(int out, int err)
 	dup2(err >= 0 ? err : in, STDERR_FILENO);
 }
 
-static char **container_env(struct proc_pod *p, const pod_envs *env)
+static char **container_env(struct proc_pod *p, const pod_envs *env, bool tty)
 {
-	char **v = arena_array(&p->arena, char *, env->n + 1);
+	char **v = arena_array(&p->arena, char *, env->n + 2);
+	bool said = false;
 
+	for (size_t i = 0; i < env->n; i++)
+		said |= str_eqc(env->v[i].name, "TERM");
+	if (tty && !said)
+		v[env->n] = (char *)arena_str(&p->arena, STR("TERM=xterm")).p;
 	for (size_t i = 0; i < env->n; i++)
 		v[i] = (char *)arena_printf(&p->arena, "%.*s=%.*s", STR_F(env->v[i].name), STR_F(env->v[i].value)).p;
 	return v;
@@ -198,12 +204,12 @@ static bool enter_cwd(const struct pod_container *c, struct err *e)
 	return true;
 }
 
-static _Noreturn void run_program(struct proc_container *c, const pod_strs *command, int fault)
+static _Noreturn void run_program(struct proc_container *c, const pod_strs *command, bool tty, int fault)
 {
 	char **argv = arguments(c->pod, command);
 	struct err e = ERR_INIT;
 
-	environ = container_env(c->pod, &c->spec->env);
+	environ = container_env(c->pod, &c->spec->env, tty);
 	if (!enter_cwd(c->spec, &e) || (c->pod->any_user && !become_user(c->spec, &e)))
 		give_up(fault, FAULT_CREATE, err_msg(&e));
 	umask(022);
@@ -249,7 +255,7 @@ pid_t child_container(struct proc_container *c, int out, int err, int fault)
 		return pid;
 	if (!mount_all(c, &e))
 		give_up(fault, FAULT_CREATE, err_msg(&e));
-	run_program(c, &c->spec->command, fault);
+	run_program(c, &c->spec->command, false, fault);
 }
 
 /* The mount namespace of the container's first process. */
@@ -268,5 +274,28 @@ pid_t child_helper(struct proc_container *c, const pod_strs *command)
 		return pid;
 	if (c->pod->mount_namespace && !enter_container(c))
 		_exit(126);
-	run_program(c, command, -1);
+	run_program(c, command, false, -1);
+}
+
+static bool take_terminal(const struct proc_container *c)
+{
+	/* By its name it is opened again. */
+	if (c->pod->any_user && c->spec->uid > 0 && fchown(STDIN_FILENO, (uid_t)c->spec->uid, (gid_t)-1) != 0)
+		return false;
+	return ioctl(STDIN_FILENO, TIOCSCTTY, 0) == 0;
+}
+
+pid_t child_exec(struct proc_container *c, const pod_strs *command, const int fds[static 3], bool tty, int fault)
+{
+	pid_t pid = fork_into(c, -1, -1);
+
+	if (pid != 0)
+		return pid;
+	for (int i = 0; i < 3; i++)
+		dup2(fds[i], i);
+	if (tty && !take_terminal(c))
+		give_up(fault, FAULT_CREATE, "the terminal cannot be used");
+	if (c->pod->mount_namespace && !enter_container(c))
+		give_up(fault, FAULT_CREATE, "the container's mounts cannot be entered");
+	run_program(c, command, tty, fault);
 }

@@ -313,5 +313,6 @@ void container_step(struct proc_container *c, msec now)
 	drain(c);
 	probes_disarm(c);
 	helper_kill(&c->pre_stop);
+	execs_kill(c);
 	ended(c);
 }

@@ -104,6 +104,7 @@ static void pod_step(void *cookie)
 		run_step(p, now);
 	if (p->draining)
 		stop_step(p, now);
+	execs_step(p, now);
 	for (size_t i = 0; i < p->spec.containers.n; i++)
 		probes_step(&p->containers[i], now);
 	if (run_is_over(p)) {
@@ -220,8 +221,10 @@ static void run_containers(struct proc_pod *p)
 	grace = asked_grace(p, &asked);
 	if (asked)
 		stop_begin(p, grace);
+	execs_open(p);
 	pod_changed(p);
 	loop_run(p->loop);
+	execs_close(p);
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
 		loop_signal_free(handlers[i]);
 }

@@ -6,6 +6,7 @@
 
 #include "local/pod/cgroup.h"
 #include "local/pod/container.h"
+#include "local/pod/exec.h"
 
 struct proc_pod {
 	struct pod_spec spec;
@@ -22,6 +23,7 @@ struct proc_pod {
 	bool own_proc;        /* /proc speaks of the same numbers as we */
 	bool any_user;        /* containers can run as whoever they say */
 	struct proc_container *containers;
+	struct execs execs;
 	bool initialized; /* the init containers have done their work */
 	bool stopping;    /* somebody said so */
 	bool draining;    /* nothing is started any more */

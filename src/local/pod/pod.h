@@ -11,6 +11,7 @@
  *                       N.log.1 is the part before it (rotated), N.log.2 older still
  *   FOLDER/hosts        if it is there, bind-mounted as /etc/hosts; may be rewritten in place at any time
  *   FOLDER/resolv.conf  the same for /etc/resolv.conf
+ *   FOLDER/exec.sock    takes further programs for its containers (pod_exec())
  *   FOLDER/volumes/NAME/   emptyDir, configMap, secret and downwardAPI volumes
  *   FOLDER/grace        seconds, in place of the spec's grace period; read at each SIGTERM (pod_stop() writes it);
  *                       behind them `shutdown` if it is the machine that ends (pod_shut_down())
@@ -258,5 +259,29 @@ bool pod_kill(const char *folder, struct err *e);
    last state: what ran has ended with 137, and with the reason NodeShutdown if that was before the machine's own start.
    Well to call again. */
 bool pod_reap(const char *folder, const struct clock *clock, struct err *e);
+
+/* --- A further program in a container ------------------------------------------------------------------------ */
+
+/* It runs beside the container's own, with the same environment, user, folder, mounts and limits. */
+struct pod_exec {
+	struct str container;
+	pod_strs command;
+	bool tty;   /* FDS are the same terminal three times: it becomes the program's own */
+	int fds[3]; /* standard input, output, error; they stay the caller's */
+};
+/* Asks the pod's parent. The answer is a socket (*RET, not blocking) for pod_exec_look(): closing it ends the program
+   and its session, and the end of the parent ends both. False, with *E: the pod does not run. */
+bool pod_exec(const char *folder, const struct pod_exec *x, int *ret, struct err *e);
+enum pod_exec_news {
+	POD_EXEC_NOTHING,
+	POD_EXEC_FAULT, /* it could not be started: TEXT says why; POD_EXEC_ENDED follows */
+	POD_EXEC_ENDED, /* STATUS is that of waitpid() */
+	POD_EXEC_GONE,  /* the pod ended before it */
+};
+struct pod_exec_answer {
+	int status;
+	char text[512];
+};
+enum pod_exec_news pod_exec_look(int fd, struct pod_exec_answer *ret);
 
 #endif

@@ -18,6 +18,8 @@ static bool take_helper(struct helper *h, pid_t pid, int status)
 
 static void take_exit(struct proc_pod *p, pid_t pid, int status)
 {
+	if (execs_take_exit(p, pid, status))
+		return;
 	for (size_t i = 0; i < p->spec.containers.n; i++) {
 		struct proc_container *c = &p->containers[i];
 
