@@ -233,7 +233,7 @@ YAML
   is "$(k get --raw /readyz)" ok
   pod a | k create -f -
   running a
-  refuse 'no exec' exec a -- true
+  refuse 'does not run' exec a -- true
   refuse 'no port-forward' port-forward pod/a 8080:80
   refuse 'no attach' attach a
 }

@@ -180,6 +180,7 @@ static void answer_other(struct answering *q)
 	case API_STORE:
 	case API_WATCH:
 	case API_LOG:
+	case API_EXEC:
 	case API_EVICT:
 	case API_PATHS:
 	case API_CORE:
@@ -209,10 +210,10 @@ static unsigned forms_of(enum api_action a)
 	return 1u << ACCEPT_JSON;
 }
 
-/* Logs and health are plain text, whatever was asked for. */
+/* Logs and health are plain text, whatever was asked for; exec is no document at all. */
 static bool is_text(enum api_action a)
 {
-	return a == API_LOG || a == API_HEALTH;
+	return a == API_LOG || a == API_EXEC || a == API_HEALTH;
 }
 
 static void dispatch(struct answering *q, struct str body)
@@ -235,6 +236,9 @@ static void dispatch(struct answering *q, struct str body)
 		return;
 	case API_LOG:
 		answer_log(q);
+		return;
+	case API_EXEC:
+		answer_exec(q);
 		return;
 	case API_EVICT:
 		answer_evict(q, body);

@@ -43,6 +43,11 @@ void answer_status(struct answering *q, int code, const char *fmt, ...) PRINTF_L
 void answer_watch(struct answering *q);
 void answer_log(struct answering *q);
 void answer_evict(struct answering *q, struct str body);
+void answer_exec(struct answering *q);
+/* The pod of the request, to be freed. NULL: there is none, and it has been answered. */
+yyjson_doc *answer_read_pod(struct answering *q);
+/* The container of POD that NAME says, or the only one. False: it has been answered. */
+bool answer_choose_container(struct answering *q, yyjson_val *pod, struct str name, struct str *ret);
 /* False: there are too many, and it has been answered. Else the caller counts it in api->streams. */
 bool may_stream(struct answering *q);
 

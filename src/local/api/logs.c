@@ -191,11 +191,9 @@ static void refuse_choice(struct answering *q, yyjson_val *containers)
 	buf_release(&names);
 }
 
-/* False: it has been answered. */
-static bool choose_container(struct answering *q, yyjson_val *pod, struct str *ret)
+bool answer_choose_container(struct answering *q, yyjson_val *pod, struct str name, struct str *ret)
 {
 	yyjson_val *containers = json_at(pod, "spec", "containers", NULL);
-	struct str name = q->route->log.container;
 
 	if (str_empty(name) && yyjson_arr_size(containers) > 1) {
 		refuse_choice(q, containers);
@@ -398,7 +396,7 @@ void answer_log(struct answering *q)
 	doc = yyjson_read(a.body.p, a.body.n, 0);
 	store_answer_release(&a);
 	pod = yyjson_doc_get_root(doc);
-	if (!choose_container(q, pod, &container))
+	if (!answer_choose_container(q, pod, q->route->log.container, &container))
 		return;
 	if (!q->api->config.pod_folder ||
 	    !q->api->config.pod_folder(q->api->config.cookie, r->ns, r->name,

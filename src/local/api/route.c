@@ -160,8 +160,6 @@ static bool read_target(struct routing *r, struct target *ret)
 static const struct {
 	const char *sub, *why;
 } left_out[] = {
-	{ "exec", "the local cluster has no exec: its pods are processes of this machine; 'nsenter "
-	          "--preserve-credentials -a -t PID sh' enters one, a child of 'dljob pod' with the pod's UID" },
 	{ "attach", "the local cluster has no attach: use logs -f" },
 	{ "portforward", "the local cluster has no port-forward: its pods' addresses are reachable on this machine" },
 	{ "proxy", "the local cluster has no proxy: its pods' addresses are reachable on this machine" },
@@ -187,6 +185,13 @@ static bool route_sub(struct routing *r, const struct target *t)
 			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_LOG;
 		return route_log(r);
+	}
+	/* GET is a WebSocket, POST was SPDY: whether it is one is seen later. */
+	if (pod && str_eqc(t->sub, "exec")) {
+		if (!method_is(r, "GET") && !method_is(r, "POST"))
+			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+		r->ret->action = API_EXEC;
+		return route_exec(r);
 	}
 	if (pod && str_eqc(t->sub, "eviction")) {
 		if (!method_is(r, "POST"))

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "kind/kind.h"
+#include "local/pod/pod.h"
 #include "local/store/store.h"
 
 /* As they stand in the request: the path and the query are not decoded yet. The strings must live as long as the
@@ -20,6 +21,7 @@ enum api_action {
 	API_STORE,         /* request; the body is to be put in, unless takes_body is false */
 	API_WATCH,         /* watch */
 	API_LOG,           /* request: the pod; log */
+	API_EXEC,          /* request: the pod; exec */
 	API_EVICT,         /* request: the pod, to be deleted; the body is an Eviction */
 	API_PATHS,         /* / */
 	API_HEALTH,        /* /healthz /livez /readyz */
@@ -53,6 +55,12 @@ struct api_log_options {
 	int64_t limit_bytes;   /* 0: no limit */
 };
 
+struct api_exec_options {
+	struct str container; /* as in the log's */
+	pod_strs command;
+	bool in, out, err, tty;
+};
+
 struct api_route {
 	enum api_action action;
 	struct str group, version;
@@ -67,6 +75,7 @@ struct api_route {
 	uint64_t not_older, exact;
 	struct api_watch_options watch;
 	struct api_log_options log;
+	struct api_exec_options exec;
 	/* If it is refused: HTTP's code, and a Status. In the arena. */
 	int code;
 	struct str body;

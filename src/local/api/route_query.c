@@ -226,3 +226,22 @@ bool route_log(struct routing *r)
 		return route_refuse(r, API_INVALID, "at most one of sinceTime or sinceSeconds may be specified");
 	return true;
 }
+
+bool route_exec(struct routing *r)
+{
+	struct api_exec_options *x = &r->ret->exec;
+
+	*x = (struct api_exec_options){ .container = uri_value(&r->query, "container"),
+		                        .in = uri_bool(&r->query, "stdin"),
+		                        .out = uri_bool(&r->query, "stdout"),
+		                        .err = uri_bool(&r->query, "stderr"),
+		                        .tty = uri_bool(&r->query, "tty") };
+	for (size_t i = 0; i < r->query.n; i++)
+		if (str_eqc(r->query.v[i].name, "command"))
+			*vec_push(r->arena, &x->command) = r->query.v[i].value;
+	if (!x->command.n)
+		return route_refuse(r, API_BAD_REQUEST, "you must specify at least one command for the container");
+	if (!x->in && !x->out && !x->err)
+		return route_refuse(r, API_BAD_REQUEST, "you must specify at least one of stdin, stdout, stderr");
+	return true;
+}

@@ -22,5 +22,6 @@ bool route_body_type(struct routing *r); /* by the verb: the content type, and w
 bool route_options(struct routing *r);   /* of calls of the store */
 bool route_watch(struct routing *r);
 bool route_log(struct routing *r);
+bool route_exec(struct routing *r);
 
 #endif

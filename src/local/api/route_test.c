@@ -190,7 +190,10 @@ static void methods_that_do_not_fit(void **state)
 	refused(f, "PATCH", "/api/v1/namespaces/ml/pods", 405);
 	refused(f, "DELETE", "/api/v1/namespaces/ml/pods/a/status", 405);
 	refused(f, "POST", "/api/v1/namespaces/ml/pods/a/log", 405);
-	refused(f, "POST", "/api/v1/namespaces/ml/pods/a/exec?command=sh", 405);
+	refused(f, "DELETE", "/api/v1/namespaces/ml/pods/a/exec?command=sh&stdout=1", 405);
+	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/exec?stdout=1", 400);
+	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/exec?command=sh", 400);
+	refused(f, "POST", "/api/v1/namespaces/ml/pods/a/attach", 405);
 	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/portforward", 405);
 	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/eviction", 405);
 	refused(f, "POST", "/api/v1/namespaces/ml/services/a/eviction", 404);

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-enum { URI_SEGMENTS_MAX = 8, URI_SEGMENT_MAX = 1024, URI_PARAMETERS_MAX = 64 };
+enum { URI_SEGMENTS_MAX = 8, URI_SEGMENT_MAX = 1024, URI_PARAMETERS_MAX = 256 };
 
 /* "/api/v1/pods" as its three segments, decoded. One slash at the end is well. */
 struct uri_path {
