@@ -43,6 +43,13 @@ const struct command commands[] = {
 	  "with -f it keeps following, and when it is run again it continues where it stopped. --from shows\n"
 	  "archived logs.\n",
 	  "dljob logs -f mnist --role worker", cmd_logs },
+	{ "exec", "[KIND/]NAME REPLICA [-- COMMAND…]", "run a command in a running replica",
+	  "Runs COMMAND beside the replica's own program, with its variables, files and limits. 'dljob get'\n"
+	  "lists the replicas: worker-0, worker-1 … Without COMMAND it runs sh with a terminal. With -t the\n"
+	  "command gets your terminal, so that a breakpoint() of Python works; Ctrl-C goes to the command.\n"
+	  "The command ends when dljob ends.\n"
+	  "Exit status: the command's; 1 if the command could not run.\n",
+	  "dljob exec -t mnist worker-0 -- python train.py --epochs 1", cmd_exec },
 	{ "wait", "[KIND/]NAME…", "wait until a job runs or has ended",
 	  "Waits for the state in --for. The last line shows the job's state and the reason for it.\n"
 	  "Exit status: 0 the state was reached, 1 the job failed or was deleted, 124 timed out.\n",

@@ -16,8 +16,7 @@ const struct kube_resource *kube_builtin_resource(enum resource r)
 	return &builtin[r];
 }
 
-/* Everything but RFC 3986's unreserved characters as %XX: right in a path's segment and in a query. */
-static void put_escaped(struct buf *b, struct str s)
+void kube_put_escaped(struct buf *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
@@ -33,7 +32,7 @@ static void put_escaped(struct buf *b, struct str s)
 static void put_segment(struct buf *b, struct str s)
 {
 	buf_putc(b, '/');
-	put_escaped(b, s);
+	kube_put_escaped(b, s);
 }
 
 static void put_collection(struct buf *b, const struct kube_resource *r, struct str ns)
@@ -132,7 +131,7 @@ static void put_query(struct buf *b, const char *key, struct str value)
 	buf_putc(b, memchr(b->p, '?', b->n) ? '&' : '?');
 	buf_put(b, str_c(key));
 	buf_putc(b, '=');
-	put_escaped(b, value);
+	kube_put_escaped(b, value);
 }
 
 static void put_query_int(struct buf *b, const char *key, int value)

@@ -35,6 +35,8 @@ struct kube_list_options {
 	bool watch, bookmarks;
 	int timeout_seconds; /* watch: the server ends it then; 0: when it likes */
 };
+/* Everything but RFC 3986's unreserved characters as %XX: right in a path's segment and in a query. */
+void kube_put_escaped(struct buf *b, struct str s);
 struct str kube_list_path(const struct kube_resource *r, const struct kube_list_options *o, struct arena *a);
 
 #endif
