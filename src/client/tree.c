@@ -241,7 +241,7 @@ static void print_rows(const struct rows *rows, FILE *to)
 
 static void print_last_restart(const struct tree *t, struct arena *a, FILE *to)
 {
-	const struct last_restart *last = &t->record->last;
+	const struct restart_note *last = &t->record->last;
 	struct str age = age_text(a, last->at, t->now);
 
 	fprintf(to, "restarts: %d", t->record->restarts);
@@ -275,6 +275,42 @@ static void print_head(const struct tree *t, struct arena *a, FILE *to)
 
 		if (p->severity == PROBLEM_ERROR)
 			plain_printf(to, "  %.*s: %.*s\n", STR_F(p->path), STR_F(p->message));
+	}
+}
+
+static void note_row(const struct tree *t, struct arena *a, const struct restart_note *note, struct str row[static 7])
+{
+	char ran[AGE_TEXT];
+
+	row[0] = age_text(a, note->at, t->now);
+	row[1] = note->role.n ? arena_printf(a, "%.*s-%d", STR_F(note->role), note->index) : STR_NONE;
+	row[2] = str_c(cause_name(note->cause));
+	row[3] = note->exit_code >= 0 ? arena_printf(a, "%d", note->exit_code) : STR_NONE;
+	row[4] = note->node;
+	row[5] = note->ran ? arena_str(a, str_c(age_format(note->ran, ran))) : STR_NONE;
+	row[6] = str_c(scope_name(note->scope));
+}
+
+/* Where there was one, the head has told it. */
+static void print_restarts(const struct tree *t, struct arena *a, FILE *to)
+{
+	static const struct str head[] = { STR_INIT("AGO"),  STR_INIT("REPLICA"), STR_INIT("CAUSE"), STR_INIT("EXIT"),
+		                           STR_INIT("NODE"), STR_INIT("RAN"),     STR_INIT("SCOPE") };
+	struct table table = { .columns = ARRAY_LEN(head) };
+	struct str row[ARRAY_LEN(head)];
+
+	if (!t->record || !t->record->n_earlier)
+		return;
+	table_fit(&table, head);
+	for (size_t i = 0; record_restart(t->record, i); i++) {
+		note_row(t, a, record_restart(t->record, i), row);
+		table_fit(&table, row);
+	}
+	fputs("\nLast restarts:\n", to);
+	table_print(&table, head, to);
+	for (size_t i = 0; record_restart(t->record, i); i++) {
+		note_row(t, a, record_restart(t->record, i), row);
+		table_print(&table, row, to);
 	}
 }
 
@@ -316,6 +352,7 @@ void tree_print(const struct tree *t, struct arena *a, FILE *to)
 		fputc('\n', to);
 		print_rows(&rows, to);
 	}
+	print_restarts(t, a, to);
 	print_events(t, a, to);
 }
 

@@ -67,6 +67,26 @@ const char *condition_name(enum condition c)
 	return condition_names[c];
 }
 
+static const struct {
+	const char *key;
+	size_t offset;
+} count_fields[] = {
+	{ "pending", offsetof(struct counts, pending) }, { "scheduled", offsetof(struct counts, scheduled) },
+	{ "active", offsetof(struct counts, active) },   { "succeeded", offsetof(struct counts, succeeded) },
+	{ "failed", offsetof(struct counts, failed) },   { "restarting", offsetof(struct counts, restarting) },
+	{ "ready", offsetof(struct counts, ready) },
+};
+
+int32_t *counts_at(struct counts *c, size_t i)
+{
+	return (int32_t *)(void *)((char *)c + count_fields[i].offset);
+}
+
+const char *counts_name(size_t i)
+{
+	return count_fields[i].key;
+}
+
 static void copy_role(struct record_role *role, struct arena *a)
 {
 	role->completed = ranges_copy(&role->completed, a);
@@ -234,8 +254,26 @@ enum change record_compare(const struct record *before, const struct record *aft
 	return c == CHANGE_NONE && observed(before, after) ? CHANGE_OBSERVED : c;
 }
 
+void record_note_restart(struct record *r, struct restart_note note)
+{
+	if (r->last.at) {
+		r->n_earlier = MIN(r->n_earlier + 1, ARRAY_LEN(r->earlier));
+		memmove(&r->earlier[1], &r->earlier[0], (r->n_earlier - 1) * sizeof(r->earlier[0]));
+		r->earlier[0] = r->last;
+	}
+	r->last = note;
+}
+
+const struct restart_note *record_restart(const struct record *r, size_t i)
+{
+	if (i == 0)
+		return r->last.at ? &r->last : NULL;
+	return i <= r->n_earlier ? &r->earlier[i - 1] : NULL;
+}
+
 void record_shorten(struct record *r)
 {
+	r->n_earlier = 0;
 	for (size_t i = 0; i < r->n_roles; i++) {
 		struct record_role *role = &r->roles[i];
 		size_t n = 0;

@@ -70,6 +70,11 @@ struct counts {
 	int32_t pending, scheduled, active, succeeded, failed, restarting, ready;
 };
 
+/* The same as a list of so many names and places. */
+enum { COUNTS = sizeof(struct counts) / sizeof(int32_t) };
+const char *counts_name(size_t i);
+int32_t *counts_at(struct counts *c, size_t i);
+
 /* One level of generations (job, role or index) with what its back-off needs. */
 struct level {
 	int64_t generation;
@@ -111,8 +116,8 @@ struct record_role {
 	struct limit_view limit;
 };
 
-/* Which replica was the last that made something start again, for people. */
-struct last_restart {
+/* What was started again, and which replica made it so, for people. */
+struct restart_note {
 	msec at; /* 0: none */
 	enum cause cause;
 	struct str role;
@@ -120,7 +125,10 @@ struct last_restart {
 	int32_t exit_code; /* -1: none */
 	enum scope scope;
 	struct str detail; /* what the cluster calls it: NodeAffinity, PreemptionByScheduler …; may be empty */
+	struct str node;   /* where it was; may be empty */
+	msec ran;          /* how long its containers had run; 0: not at all, or nobody knows */
 };
+enum { RECORD_RESTARTS = 10 };
 
 struct phase_span {
 	enum phase phase;
@@ -161,7 +169,9 @@ struct record {
 	bool restarting;          /* since a restart, until all replicas run again */
 	bool suspended;
 	int32_t restarts; /* how often something was started again; edits and suspensions are none */
-	struct last_restart last;
+	struct restart_note last;
+	struct restart_note earlier[RECORD_RESTARTS - 1]; /* those before it, newest first */
+	size_t n_earlier;
 	struct str addresses[COMPANION_COUNT];  /* where people find the companions; empty: it does not answer */
 	struct phase_span history[PHASE_COUNT]; /* one for each phase, in the order of entering */
 	size_t n_history;
@@ -189,6 +199,11 @@ void record_shorten(struct record *r);
 
 /* How often the role was started again; edits and suspensions are none. */
 int32_t record_role_restarts(const struct record_role *role);
+
+/* The new one becomes the last. */
+void record_note_restart(struct record *r, struct restart_note note);
+/* The last one is number 0; NULL: there were not so many, or they are forgotten. */
+const struct restart_note *record_restart(const struct record *r, size_t i);
 
 /* What a comparison of two records says must be written, and how urgently. */
 enum change { CHANGE_NONE, CHANGE_OBSERVED, CHANGE_DURABLE };

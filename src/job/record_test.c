@@ -1,4 +1,4 @@
-/* The record: what is a change (record.c), and its JSON (record_json.c, record_index.c). */
+/* The record: what is a change (record.c), and its JSON (record_write.c, record_read.c, record_index.c). */
 #include "base/rng.h"
 #include "job/record.h"
 
@@ -30,7 +30,10 @@ static struct record *full(struct arena *a)
 		.restarting = true,
 		.suspended = true,
 		.restarts = 7,
-		.last = { t + 5000, CAUSE_OOM_KILLED, STR("worker"), 1, 137, SCOPE_ROLE, STR("Evicted") },
+		.last = { t + 5000, CAUSE_OOM_KILLED, STR("worker"), 1, 137, SCOPE_ROLE, STR("Evicted"), STR("node-2"),
+		          90000 },
+		.earlier = { { t + 4000, CAUSE_DELETED, STR("worker"), 2, -1, SCOPE_POD, STR_NONE, STR_NONE, 0 } },
+		.n_earlier = 1,
 		.addresses[COMPANION_TENSORBOARD] = STR("http://job-tensorboard-1abc.ns.svc:80"),
 		.history = { { PHASE_PENDING, t, t + 1000 }, { PHASE_TERMINATING, t + 1000, 0 } },
 		.n_history = 2,
@@ -87,6 +90,11 @@ static void every_field_survives(void **state)
 	assert_int_equal(back->last.exit_code, 137);
 	assert_int_equal(back->last.scope, SCOPE_ROLE);
 	assert_string_equal(back->last.detail.p, "Evicted");
+	assert_string_equal(back->last.node.p, "node-2");
+	assert_int_equal(back->last.ran, 90000);
+	assert_int_equal(back->n_earlier, 1);
+	assert_int_equal(back->earlier[0].cause, CAUSE_DELETED);
+	assert_int_equal(back->earlier[0].index, 2);
 	assert_int_equal(back->roles[0].indexes[0].index, 1);
 	assert_int_equal(back->roles[1].count, -1);
 	empty = arena_new(&a, struct record);

@@ -234,7 +234,7 @@ static void see_restart(struct events *v, const struct sight *s, msec now, msec 
 		[SCOPE_ROLE] = "its role restarts",
 		[SCOPE_JOB] = "the job restarts",
 	};
-	const struct last_restart *last = &s->record->last;
+	const struct restart_note *last = &s->record->last;
 	struct buf text = BUF_INIT(1024);
 	bool any = false;
 

@@ -168,7 +168,7 @@ static void test_phases_and_restarts(void **state)
 	}
 	before = after;
 	after.restarts[CAUSE_OOM_KILLED] = 1;
-	record.last = (struct last_restart){ .at = 1,
+	record.last = (struct restart_note){ .at = 1,
 		                             .cause = CAUSE_OOM_KILLED,
 		                             .role = STR("worker"),
 		                             .index = 3,

@@ -32,7 +32,7 @@ struct requests_counter {
 struct kind_numbers {
 	char *kind; /* its id */
 	uint64_t success, error, later;
-	uint64_t restarts[CAUSE_COUNT], ended[PHASE_COUNT];
+	uint64_t restarts[CAUSE_COUNT], ran[CAUSE_COUNT], ended[PHASE_COUNT];
 	struct histogram reconcile, start;
 };
 
@@ -125,9 +125,13 @@ void metrics_feed(struct metrics *m, bool watch, int code, msec took)
 
 static void see_record(struct kind_numbers *k, const struct sight *s)
 {
+	const struct restart_note *note;
+
 	for (int c = 0; c < CAUSE_COUNT; c++)
 		if (s->after->restarts[c] > s->before->restarts[c])
 			k->restarts[c] += (uint64_t)(s->after->restarts[c] - s->before->restarts[c]);
+	for (size_t i = 0; s->record && (note = record_restart(s->record, i)) && note->at > s->before->restarted; i++)
+		k->ran[note->cause] += (uint64_t)note->ran;
 	if (!s->before->running && s->after->running && s->job->created)
 		histogram_add(&k->start, MAX(s->after->running - s->job->created, 0));
 	if (!phase_final(s->before->outcome) && phase_final(s->after->outcome))
@@ -285,6 +289,12 @@ static void put_jobs(const struct metrics *m, const struct metrics_now *now, str
 		for (int c = 0; c < CAUSE_COUNT; c++)
 			buf_printf(out, "dl_operator_restarts_total{kind=\"%s\",cause=\"%s\"} %llu\n", m->kinds[i].kind,
 			           cause_name((enum cause)c), (unsigned long long)m->kinds[i].restarts[c]);
+	family(out, "dl_operator_restarted_run_seconds_total", "counter",
+	       "How long the attempts had run that ended in a restart, by kind and cause.");
+	for (size_t i = 0; i < m->n_kinds; i++)
+		for (int c = 0; c < CAUSE_COUNT; c++)
+			buf_printf(out, "dl_operator_restarted_run_seconds_total{kind=\"%s\",cause=\"%s\"} %.3f\n",
+			           m->kinds[i].kind, cause_name((enum cause)c), (double)m->kinds[i].ran[c] / 1000);
 	family(out, "dl_operator_job_start_seconds", "histogram", "From a job's creation until all of its pods ran.");
 	for (size_t i = 0; i < m->n_kinds; i++) {
 		char labels[256];

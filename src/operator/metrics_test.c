@@ -87,10 +87,22 @@ static void test_records(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct digest before = { .phase = PHASE_CREATING }, after = { .phase = PHASE_RUNNING, .running = 4500 };
-	struct sight s = { .type = SIGHT_RECORD, .kind = STR("K.g"), .job = &job, .before = &before, .after = &after };
+	struct record record = { .last = { .at = 9000, .cause = CAUSE_OOM_KILLED, .ran = 1500 },
+		                 .earlier = { { .at = 8000, .cause = CAUSE_OOM_KILLED, .ran = 3000 },
+		                              { .at = 4000, .cause = CAUSE_OOM_KILLED, .ran = 90000 } },
+		                 .n_earlier = 2 };
+	struct sight s = { .type = SIGHT_RECORD,
+		           .kind = STR("K.g"),
+		           .job = &job,
+		           .before = &before,
+		           .after = &after,
+		           .record = &record };
 	struct buf out;
 
 	(void)state;
+	/* The third was told before. */
+	before.restarted = 4000;
+	after.restarted = 9000;
 	after.restarts[CAUSE_OOM_KILLED] = 2;
 	metrics_see(m, &s);
 	before = after;
@@ -100,6 +112,7 @@ static void test_records(void **state)
 	metrics_see(m, &s);
 	out = written(m);
 	has(&out, "\ndl_operator_restarts_total{kind=\"K.g\",cause=\"OOMKilled\"} 2\n");
+	has(&out, "\ndl_operator_restarted_run_seconds_total{kind=\"K.g\",cause=\"OOMKilled\"} 4.500\n");
 	has(&out, "\ndl_operator_jobs_ended_total{kind=\"K.g\",phase=\"Succeeded\"} 1\n");
 	has(&out, "\ndl_operator_job_start_seconds_bucket{kind=\"K.g\",le=\"2\"} 0\n");
 	has(&out, "\ndl_operator_job_start_seconds_bucket{kind=\"K.g\",le=\"5\"} 1\n");

@@ -131,6 +131,7 @@ static struct digest digest_of(const struct record *r)
 	d.phase = r->phase;
 	d.outcome = r->outcome;
 	d.running = r->running;
+	d.restarted = r->last.at;
 	for (size_t i = 0; i < r->n_roles; i++)
 		for (int c = 0; c < CAUSE_COUNT; c++)
 			d.restarts[c] += r->roles[i].restarts[c];

@@ -67,7 +67,7 @@ static struct str refused_line(const struct world *w)
 /* Attempts that ended before they ran will often end so again: a node that does not fit, a device that is broken. */
 static struct str barren_line(const struct world *w)
 {
-	const struct last_restart *l = &w->next->last;
+	const struct restart_note *l = &w->next->last;
 	const struct record_role *rec = record_role_of(w->next, l->role);
 	const struct level *level = l->scope == SCOPE_JOB    ? &w->next->level
 	                            : !rec                   ? NULL
@@ -82,7 +82,7 @@ static struct str barren_line(const struct world *w)
 /* "worker-1 exited with code 137" of the last restart. */
 static struct str last_line(const struct world *w)
 {
-	const struct last_restart *l = &w->next->last;
+	const struct restart_note *l = &w->next->last;
 
 	if (!l->role.n)
 		return arena_printf(w->a, "%s", cause_name(l->cause));

@@ -111,6 +111,36 @@ static void scope_pod_touches_one(void **state)
 	t_free(t);
 }
 
+/* Where it was and how long it ran: until its end, or, where nobody saw that, until now. */
+static void each_restart_is_noted(void **state)
+{
+	struct t *t = workers(3, RESTART_ALWAYS, SCOPE_POD);
+	struct t_pod *p = t_pod(t, "worker", 1);
+	const struct restart_note *note;
+
+	(void)state;
+	p->pod.node = STR("node-7");
+	p->containers[0].started = t->now;
+	t_pass(t, MINUTES(90));
+	t_exit(t, "worker", 1, 3);
+	t_pass(t, MINUTES(1));
+	t_settle(t);
+	t_run(t);
+	t_pod(t, "worker", 2)->pod.started = t->now - MINUTES(5);
+	t_vanish(t, "worker", 2);
+	t_settle(t);
+	note = record_restart(t->record, 0);
+	assert_int_equal(note->cause, CAUSE_DELETED);
+	assert_int_equal(note->ran / MINUTES(1), 5);
+	note = record_restart(t->record, 1);
+	assert_int_equal(note->index, 1);
+	assert_int_equal(note->exit_code, 3);
+	assert_int_equal(note->ran, MINUTES(90));
+	assert_string_equal(note->node.p, "node-7");
+	assert_null(record_restart(t->record, 2));
+	t_free(t);
+}
+
 static struct t *two_roles(enum scope scope)
 {
 	struct t *t = t_new();
@@ -490,6 +520,7 @@ int main(void)
 		cmocka_unit_test(success_is_never_restarted),
 		cmocka_unit_test(record_first_then_delete),
 		cmocka_unit_test(scope_pod_touches_one),
+		cmocka_unit_test(each_restart_is_noted),
 		cmocka_unit_test(scope_role_takes_its_siblings),
 		cmocka_unit_test(scope_job_takes_all_and_counts_for_all),
 		cmocka_unit_test(drain_before_the_new_ones),

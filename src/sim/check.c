@@ -100,7 +100,7 @@ static bool failed_by_itself(const struct pod *p)
 static void check_excused(struct sim *s, const struct sim_job *job, const struct record *before,
                           const struct record *after)
 {
-	const struct last_restart *last = &after->last;
+	const struct restart_note *last = &after->last;
 	const struct record_role *rr = record_role_of(before, last->role);
 
 	if (last->at == before->last.at || last->cause != CAUSE_DISRUPTED || !rr)
@@ -119,7 +119,7 @@ static void check_excused(struct sim *s, const struct sim_job *job, const struct
 static void check_deleted(struct sim *s, const struct sim_job *job, const struct record *before,
                           const struct record *after)
 {
-	const struct last_restart *last = &after->last;
+	const struct restart_note *last = &after->last;
 	const struct record_role *rr = record_role_of(before, last->role);
 
 	if (last->at == before->last.at || last->cause != CAUSE_DELETED || !rr)
