@@ -18,31 +18,36 @@ struct seen {
 	bool told;        /* one of its sort is enough */
 };
 
-static void report_double(struct kind_job *kj, const char *what, const struct named *a, const struct named *b)
+static bool report_double(struct kind_job *kj, const char *what, const struct named *a, const struct named *b,
+                          struct err *e)
 {
 	const struct role *first = &kj->job->roles[a->role], *second = &kj->job->roles[b->role];
+	struct str text =
+		arena_printf(&kj->arena,
+	                     "gives the %ss of %.*s-%d and %.*s-%d one name, \"%.*s\": every "
+	                     "replica must have its own",
+	                     what, STR_F(first->name), a->index, STR_F(second->name), b->index, STR_F(a->name));
 
-	problems_add(&kj->job->problems, kj->started ? PROBLEM_SPARED : PROBLEM_ERROR, second->path,
-	             "the %ss of %.*s-%d and %.*s-%d would both be named \"%.*s\": `names` in %.*s must give every "
-	             "replica a name of its own",
-	             what, STR_F(first->name), a->index, STR_F(second->name), b->index, STR_F(a->name),
-	             STR_F(kj->file->kind.file));
+	if (!kj->started)
+		return kind_refuse(kj, e, "names", "%.*s", STR_F(text));
+	problems_add(&kj->job->problems, PROBLEM_SPARED, second->path, "`names` in %.*s %.*s",
+	             STR_F(kj->file->kind.file), STR_F(text));
+	return true;
 }
 
-static void look_at_name(struct kind_job *kj, struct seen *seen, struct arena *a, const char *what, struct named n)
+static bool look_at_name(struct kind_job *kj, struct seen *seen, struct arena *a, const char *what, struct named n,
+                         struct err *e)
 {
 	struct named *mine, *other;
 
 	if (seen->told)
-		return;
+		return true;
 	mine = arena_new(a, struct named);
 	*mine = n;
 	mine->name = arena_str(a, n.name);
 	other = map_put(&seen->names, mine->name, mine);
-	if (!other)
-		return;
-	report_double(kj, what, other, mine);
-	seen->told = true;
+	seen->told = other;
+	return !other || report_double(kj, what, other, mine, e);
 }
 
 /* What fails for a replica that nobody has asked for yet does not hold up those that run. */
@@ -65,9 +70,11 @@ static bool look_at_role(struct kind_job *kj, size_t role, struct seen *pods, st
 				spare(kj, r, left, e);
 			return kj->started;
 		}
-		look_at_name(kj, pods, a, "pod", (struct named){ role, i, names.pod });
-		if (r->service)
-			look_at_name(kj, services, a, "service", (struct named){ role, i, names.service });
+		if (!look_at_name(kj, pods, a, "pod", (struct named){ role, i, names.pod }, e))
+			return false;
+		if (r->service &&
+		    !look_at_name(kj, services, a, "service", (struct named){ role, i, names.service }, e))
+			return false;
 	}
 	return true;
 }
