@@ -103,7 +103,7 @@ enum exit_code cmd_exec(struct cli *cli, int argc, char **argv)
 	if (!check(&x))
 		return cli->status;
 	/* The command's output may be a document: nothing of ours beside it where it is no terminal. */
-	status = session_begin(&x.session, !x.tty) ? run_in(&x, argv[0], argv[1]) : cli->status;
+	status = session_find(&x.session, !x.tty) ? run_in(&x, argv[0], argv[1]) : cli->status;
 	session_end(&x.session);
 	return status;
 }

@@ -88,7 +88,7 @@ logged() { grep -qF -- "$1" home/log; }
   has_not "$(cat home/log)" Sanitizer
 }
 
-@test "jobs of a kind whose Lua is not here: list, get, logs, wait, scale, suspend, resume, delete" {
+@test "jobs of a kind whose Lua is not here: list, get, logs, exec, wait, scale, suspend, resume, delete" {
   mkdir kinds
   ring RingJob ringjobs >kinds/ring.lua
   up --kinds-dir kinds
@@ -104,6 +104,7 @@ logged() { grep -qF -- "$1" home/log; }
   has "$out" "worker-1"
   both_spoke() { is "$(dljob logs --local -q one | sort | paste -s -d ,)" "worker-0 | <rank 0>,worker-1 | <rank 1>"; }
   eventually 60 both_spoke
+  is "$(dljob exec --local -q one worker-1 -- sh -c 'echo "$RANK here"')" "rank 1 here"
   split dljob scale --local -q one worker=3
   is "$status $out" "0 one: worker from 2 to 3 replicas; the whole job restarts, not counted"
   is "$(api /apis/example.org/v1/namespaces/default/ringjobs/one | jq .spec.workers)" 3
