@@ -42,7 +42,7 @@ static enum exit_code init(struct cli *cli, const struct write_options *o, const
 	if (!doc)
 		return cli->status;
 	write_explained(yyjson_doc_get_root(doc), &text);
-	if (file && strcmp(file, "-"))
+	if (file && strcmp(file, "-") != 0)
 		status = put_file(cli, file, buf_str(&text));
 	else
 		fwrite(buf_str(&text).p, 1, text.n, stdout);
@@ -64,7 +64,7 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
 	enum exit_code status;
 	int n, before = 0;
 
-	while (before < argc && strcmp(argv[before], "--"))
+	while (before < argc && strcmp(argv[before], "--") != 0)
 		before++;
 	write_opts(opts + OWN_OPTS, &o);
 	n = cli_parse(cli, opts, ARRAY_LEN(opts), before, argv);

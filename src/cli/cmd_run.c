@@ -62,7 +62,7 @@ static int dashes(int argc, char **argv)
 {
 	int at = 0;
 
-	while (at < argc && strcmp(argv[at], "--"))
+	while (at < argc && strcmp(argv[at], "--") != 0)
 		at++;
 	return at;
 }

@@ -82,8 +82,11 @@ bool companion_read_mounts(const struct decode *d, yyjson_val *val, void *base, 
 bool companion_read(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
 {
 	enum companion_id id = companion_named(s->name);
-	struct companion_policy *c = &((struct policy *)base)->companions[id];
+	struct companion_policy *c;
 
+	if (id == COMPANION_COUNT)
+		return false;
+	c = &((struct policy *)base)->companions[id];
 	c->wanted = true;
 	decode_object(d, &makes[id]->fields, val, c, s);
 	return true;

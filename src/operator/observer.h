@@ -10,7 +10,7 @@
 /* The little of a record that is compared with what was told before. */
 struct digest {
 	enum phase phase, outcome;
-	msec running, restarted; /* restarted: the last time */
+	msec running, restarted;       /* restarted: the last time */
 	int32_t restarts[CAUSE_COUNT]; /* of all roles */
 };
 

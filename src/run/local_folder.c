@@ -70,6 +70,11 @@ static bool is_older(int dir)
 	       fstatat(dir, "store.db", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 /* Is there anything that we do not make? */
 static bool has_others(int dir)
 {
@@ -78,8 +83,7 @@ static bool has_others(int dir)
 	bool found = !d;
 
 	while (d && !found && (entry = readdir(d)))
-		found = strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && strcmp(entry->d_name, MARKER) &&
-		        !is_made(entry->d_name);
+		found = !is_dot(entry->d_name) && strcmp(entry->d_name, MARKER) != 0 && !is_made(entry->d_name);
 	if (d)
 		closedir(d);
 	return found;
@@ -92,7 +96,7 @@ static bool is_empty(int dir)
 	bool found = !d;
 
 	while (d && !found && (entry = readdir(d)))
-		found = strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+		found = !is_dot(entry->d_name);
 	if (d)
 		closedir(d);
 	return !found;

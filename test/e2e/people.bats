@@ -285,7 +285,7 @@ harmless() {
   serve
   for c in list "list -o json" "list -o yaml" "list -o name" "get demo" "get -o json demo" "get -o yaml demo" \
     "wait demo" "logs demo" "rerun demo" "scale demo worker=3" "suspend demo" "resume demo" "delete demo" \
-    "__complete -- get de" "__complete -- get -n ''"; do
+    "__complete -- get de" "__complete -- get -n ml"; do
     echo "$c"
     # shellcheck disable=SC2086 # words
     split dljob $c

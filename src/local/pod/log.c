@@ -164,7 +164,7 @@ static void flush(struct pod_log *l)
 	l->lines += count_whole((struct str){ l->out.p, done });
 	if (done > 0)
 		l->torn = l->out.p[done - 1] != '\n';
-	if (done < l->out.n)
+	if (l->out.p && done < l->out.n)
 		l->dropped += count_lines((struct str){ l->out.p + done, l->out.n - done });
 	buf_clear(&l->out);
 }

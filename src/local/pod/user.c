@@ -62,10 +62,10 @@ int64_t user_outside(struct str map, int64_t inside)
 static bool is_many(struct str map)
 {
 	struct str line;
-	int64_t sum = 0, n;
+	int64_t sum = 0, inside, outside, n;
 
 	while (str_next(&map, '\n', &line))
-		if (next_number(&line, &n) && next_number(&line, &n) && next_number(&line, &n))
+		if (next_number(&line, &inside) && next_number(&line, &outside) && next_number(&line, &n))
 			sum += n;
 	return sum > 1;
 }

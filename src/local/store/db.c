@@ -233,7 +233,7 @@ static bool header_is_ours(int fd, off_t size)
 
 	if (size == 0)
 		return true;
-	if (pread(fd, h, sizeof(h), 0) != sizeof(h) || memcmp(h, "SQLite format 3", 16))
+	if (pread(fd, h, sizeof(h), 0) != sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)
 		return false;
 	mark = (uint32_t)h[MARK_AT] << 24 | (uint32_t)h[MARK_AT + 1] << 16 | (uint32_t)h[MARK_AT + 2] << 8 |
 	       h[MARK_AT + 3];
