@@ -50,6 +50,11 @@ const struct command commands[] = {
 	  "The command ends when dljob ends.\n"
 	  "Exit status: the command's; 1 if the command could not run.\n",
 	  "dljob exec -t mnist worker-0 -- python train.py --epochs 1", cmd_exec },
+	{ "cp", "[KIND/]NAME FILE TARGET", "copy files to or from a running replica",
+	  "Copies a file or a folder. One of the two paths is REPLICA:PATH, with the replica as 'dljob get' shows\n"
+	  "it; the other is a path on this machine. If the target is a folder, the copy goes into it.\n"
+	  "The container must have tar.\n",
+	  "dljob cp mnist worker-0:out/model.pt .", cmd_cp },
 	{ "wait", "[KIND/]NAME…", "wait until a job runs or has ended",
 	  "Waits for the state in --for. The last line shows the job's state and the reason for it.\n"
 	  "Exit status: 0 the state was reached, 1 the job failed or was deleted, 124 timed out.\n",

@@ -15,6 +15,7 @@ void man_dljob(FILE *to);
 
 enum exit_code cmd_complete(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_completion(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_cp(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_crds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_exec(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_get(struct cli *cli, int argc, char **argv);

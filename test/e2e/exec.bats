@@ -267,3 +267,89 @@ KEYS
   kubectl cp one-trainer-0:"$PWD/there" back 2>/dev/null
   is "$(cat back)" data
 }
+
+@test "cp: files and folders, there and back, under their names and others" {
+  replica
+  mkdir -p there here/in/deep
+  head -c 300000 /dev/urandom >here/data
+  echo deep >here/in/deep/file
+  ln -s deep/file here/in/link
+  ln -s /etc/passwd here/in/out
+  cp_() { dljob cp --local one "$@"; }
+  cp_ here/data trainer-0:there
+  cmp here/data there/data
+  cp_ here/data 'trainer-0:there/a b,[&]'
+  cmp here/data 'there/a b,[&]'
+  cp_ here/in trainer-0:there/as
+  is "$(cat there/as/link) $(readlink there/as/out)" "deep /etc/passwd"
+  cp_ trainer-0:there/data .
+  cmp here/data data
+  cp_ 'trainer-0:there/a b,[&]' back
+  cmp here/data back
+  # Over a file that is there; not over a folder.
+  echo old >back
+  cp_ trainer-0:there/data back
+  cmp here/data back
+  split cp_ "trainer-0:$PWD/there/as" got
+  is "$status $err" "0 links that lead elsewhere are left out: 1"
+  is "$(cat got/link)" deep
+  [ ! -L got/out ]
+  split cp_ trainer-0:there/as/deep/file got/link/
+  is "$status" 1
+  split cp_ trainer-0:no/such .
+  is "$status" 1
+  has "$err" "tar in one-trainer-0 ended with 2"
+  split cp_ no/such trainer-0:there
+  is "$status" 1
+  has "$err" "no/such: No such file"
+  for wrong in "here there" "trainer-0:a trainer-0:b" "trainer-0:.. here" "trainer-0:/ here"; do
+    # shellcheck disable=SC2086 # two words
+    split cp_ $wrong
+    is "$status" 2
+  done
+  is "$(find . -name '.dljob-cp-*')" ""
+}
+
+@test "cp: an archive that wants to leave the target does not" {
+  replica
+  mkdir bin real
+  touch real/file
+  # What a container's tar may send.
+  cat >bin/tar <<'SH'
+#!/usr/bin/python3
+import io, sys, tarfile
+out = tarfile.open(fileobj=sys.stdout.buffer, mode="w|")
+def add(name, kind=tarfile.REGTYPE, link="", text=b"bad"):
+    t = tarfile.TarInfo(name)
+    t.type, t.linkname, t.mode = kind, link, 0o4777
+    t.size = len(text) if kind == tarfile.REGTYPE else 0
+    out.addfile(t, io.BytesIO(text) if t.size else None)
+where = open("which").read().split()
+add("got", tarfile.DIRTYPE)
+add("got/mine", text=b"good")
+if where[0] == "up":
+    add("got/../../escaped")
+elif where[0] == "absolute":
+    add(where[1] + "/escaped")
+elif where[0] == "link":
+    add("got/link", tarfile.SYMTYPE, where[1])
+    add("got/link/escaped")
+elif where[0] == "other":
+    add("escaped")
+out.close()
+SH
+  chmod +x bin/tar
+  path="{name: PATH, value: '$PWD/bin:$PATH'}"
+  job evil 'exec sleep 1000' | sed "s|containerPort: 2222}]|&\n            env: [$path]|" | submit >/dev/null
+  both() { is "$(api "$pods" | jq -r '[.items[].status.phase] | join(" ")')" "Running Running"; }
+  eventually 60 both
+  mkdir target
+  for how in "up" "absolute $PWD" "link $PWD/real" "link ../.." "other"; do
+    echo "$how" >which
+    rm -rf target/got
+    split dljob cp --local evil trainer-0:got target
+    is "$(find . -name escaped)" ""
+    [ ! -L target/got/link ]
+    [ "$status" != 0 ] || is "$(cat target/got/mine) $(stat -c %a target/got/mine)" "good 755"
+  done
+}
