@@ -5,7 +5,7 @@ old put there, and what manifests of then need today.
 {{- define "dl-operator.accelerators" -}}
 {{- with .Values.accelerators -}}
 {{- if and .config .cloud -}}
-{{- fail "accelerators.cloud and accelerators.config are two answers to one question: set one of them" -}}
+{{- fail "accelerators.cloud and accelerators.config exclude each other: set one of them" -}}
 {{- end -}}
 {{- if .config -}}
 {{- toYaml .config -}}
