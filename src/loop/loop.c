@@ -51,8 +51,10 @@ void loop_free(struct loop *l)
 		BUG("%zu things are still open on the loop", l->open);
 	uv_close((uv_handle_t *)&l->busy, NULL);
 	uv_close((uv_handle_t *)&l->polled, NULL);
-	/* What was freed is closed in the loop's next round; a killed process is waited for. */
-	uv_run(&l->uv, UV_RUN_DEFAULT);
+	/* What was freed is closed in the loop's next round; a killed process is waited for. A loop_stop() that no run
+	   has seen ends the first round before it begins. */
+	while (uv_run(&l->uv, UV_RUN_DEFAULT))
+		continue;
 	ASSERT(uv_loop_close(&l->uv) == 0);
 	free(l);
 }

@@ -360,6 +360,28 @@ static void test_next_round_can_be_changed(void **state)
 	loop_timer_free(e[3].t);
 }
 
+static void note_end(void *cookie, const struct loop_process_result *r)
+{
+	(void)cookie;
+	(void)r;
+}
+
+/* A stop that no run has seen does not keep what was freed from being closed. */
+static void test_stop_before_the_end(void **state)
+{
+	static const char *const sleeps[] = { "sleep", "1000", NULL };
+	struct loop *l = loop_new();
+	struct entry e = { .letter = 'e' };
+
+	(void)state;
+	e.t = loop_timer_new(l, note, &e);
+	loop_process_free(loop_process_start(l, &(struct loop_process_spec){ .argv = (const char **)sleeps }, note_end,
+	                                     NULL));
+	loop_timer_free(e.t);
+	loop_stop(l);
+	loop_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +391,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_timer_without_end_starves_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_next_round_can_be_changed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
+		cmocka_unit_test(test_stop_before_the_end),
 		cmocka_unit_test_setup_teardown(test_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_descriptor_is_used_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_error_is_told_again, setup, teardown),

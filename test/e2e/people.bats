@@ -121,6 +121,26 @@ last() { # last METHOD: the last such request
   has "$err" "start the cluster on this machine with 'dljob local up'"
 }
 
+@test "a credential plugin that works once, then fails for two jobs" {
+  cat >plugin <<'SH'
+#!/bin/sh
+[ ! -e used ] || exit 7
+touch used
+echo '{"status":{"token":"t"}}'
+SH
+  chmod +x plugin
+  answers "GET /apis/mlkube.io/ 401 {}" "GET /apis 200 {}"
+  serve
+  jq -n --arg port "$(cat port)" --arg plugin "$PWD/plugin" '{apiVersion: "v1", kind: "Config", "current-context": "here",
+    contexts: [{name: "here", context: {cluster: "k", user: "u"}}],
+    clusters: [{name: "k", cluster: {server: "http://127.0.0.1:\($port)"}}],
+    users: [{name: "u", user: {exec: {apiVersion: "client.authentication.k8s.io/v1", command: $plugin}}}]}' >kubeconfig
+  split dljob wait -q TfJob/one TfJob/two
+  is "$status" 1
+  is "$(grep -c "credential plugin .*/plugin: exit status 7" stderr)" 2
+  is "$(wc -l <stderr)" 2
+}
+
 @test "a certificate that is not trusted" {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 \
     -subj /CN=other 2>/dev/null
