@@ -51,10 +51,15 @@ const struct command commands[] = {
 	  "Exit status: the command's; 1 if the command could not run.\n",
 	  "dljob exec -t mnist worker-0 -- python train.py --epochs 1", cmd_exec },
 	{ "cp", "[KIND/]NAME FILE TARGET", "copy files to or from a running replica",
-	  "Copies a file or a folder. One of the two paths is REPLICA:PATH, with the replica as 'dljob get' shows\n"
-	  "it; the other is a path on this machine. If the target is a folder, the copy goes into it.\n"
+	  "Copies a file or a folder. One of the two paths is REPLICA:PATH, with the replica as 'dljob get'\n"
+	  "shows it; the other is a path on this machine. If the target is a folder, the copy goes into it.\n"
 	  "The container must have tar.\n",
 	  "dljob cp mnist worker-0:out/model.pt .", cmd_cp },
+	{ "top", "[KIND/]NAME", "show how much CPU, memory and GPU each replica uses",
+	  "Prints a line for each running replica, as metrics.k8s.io measures it. A cluster needs\n"
+	  "metrics-server for that; the cluster on this machine measures for a second. --gpus runs nvidia-smi\n"
+	  "in each replica.\n",
+	  "dljob top mnist --gpus", cmd_top },
 	{ "wait", "[KIND/]NAME…", "wait until a job runs or has ended",
 	  "Waits for the state in --for. The last line shows the job's state and the reason for it.\n"
 	  "Exit status: 0 the state was reached, 1 the job failed or was deleted, 124 timed out.\n",

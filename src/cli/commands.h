@@ -33,6 +33,7 @@ enum exit_code cmd_resume(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_scale(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_submit(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_suspend(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_top(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_wait(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_run(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_validate(struct cli *cli, int argc, char **argv);

@@ -353,3 +353,49 @@ SH
     [ "$status" != 0 ] || is "$(cat target/got/mine) $(stat -c %a target/got/mine)" "good 755"
   done
 }
+
+@test "top: CPU and memory of each replica; GPUs by nvidia-smi" {
+  up >/dev/null
+  mkdir bin
+  cat >bin/nvidia-smi <<'SH'
+#!/bin/sh
+echo "$@" >asked
+echo "80, 1000"
+echo "90, 500"
+SH
+  chmod +x bin/nvidia-smi
+  vars="[{name: PATH, value: '$PWD/bin:$PATH'}, {name: CUDA_VISIBLE_DEVICES, value: '2,3'}]"
+  job one '[ "$TRAININGJOB_REPLICA_INDEX" = 0 ] || exec sleep 1000; while :; do :; done' 2 |
+    sed "s|containerPort: 2222}]|&\n            env: $vars|" | submit >/dev/null
+  both() { is "$(api "$pods" | jq -r '[.items[].status.phase] | join(" ")')" "Running Running"; }
+  eventually 60 both
+  busy() {
+    split dljob top --local -q one
+    is "$status" 0
+    grep -Eqx 'trainer-0 +[1-9][0-9]*m +[0-9]+Mi +one-trainer-0' <<<"$out"
+    grep -Eqx 'trainer-1 +0m +[0-9]+Mi +one-trainer-1' <<<"$out"
+  }
+  eventually 60 busy
+  split dljob top --local -q one --gpus
+  is "$status $err" "0 "
+  is "$(head -n 1 <<<"$out" | tr -s ' ')" "REPLICA CPU MEMORY GPU GPU-MEMORY POD"
+  grep -Eqx 'trainer-1 .* 85% +1500Mi +one-trainer-1' <<<"$out"
+  has "$(cat asked)" "-i 2,3"
+  metrics=/apis/metrics.k8s.io/v1beta1
+  is "$(api "$metrics/namespaces/default/pods/one-trainer-0" | jq -r '.kind, .window, (.containers | length)')" \
+    "PodMetrics
+1s
+1"
+  is "$(api "$metrics/pods?labelSelector=no=such" | jq -c .items)" "[]"
+  is "$(api "$metrics/namespaces/default/pods/none" | jq -r .code)" 404
+  is "$(api "$metrics/namespaces/default/pods/one-trainer-0/log" | jq -r .code)" 404
+  is "$(api "$metrics/pods" -X POST | jq -r .code)" 405
+  has "$(api "$metrics/nodes" | jq -r .message)" "measures pods only"
+  dljob delete --local -q one
+  split dljob top --local -q one
+  is "$status" 1
+  if command -v kubectl >/dev/null; then
+    KUBECONFIG=$DLJOB_HOME/kubeconfig split kubectl top pods
+    has "$err" "No resources found"
+  fi
+}

@@ -181,6 +181,7 @@ static void answer_other(struct answering *q)
 	case API_WATCH:
 	case API_LOG:
 	case API_EXEC:
+	case API_METRICS:
 	case API_EVICT:
 	case API_PATHS:
 	case API_CORE:
@@ -239,6 +240,9 @@ static void dispatch(struct answering *q, struct str body)
 		return;
 	case API_EXEC:
 		answer_exec(q);
+		return;
+	case API_METRICS:
+		answer_metrics(q);
 		return;
 	case API_EVICT:
 		answer_evict(q, body);

@@ -1,9 +1,18 @@
 #include "local/api/discovery.h"
 
+#include "local/api/route.h"
+
 #define VERBS "\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\"update\",\"watch\""
 #define VERBS_STATUS "\"get\",\"patch\",\"update\""
 /* The release whose API this is a part of. */
 #define KUBERNETES_MINOR "32"
+
+/* Its members but for the closing brace. */
+#define METRICS_AS_VERSION                                                                                             \
+	"{\"groupVersion\":\"" METRICS_GROUP "/" METRICS_VERSION "\",\"version\":\"" METRICS_VERSION "\"}"
+#define METRICS_AS_GROUP                                                                                               \
+	"\"name\":\"" METRICS_GROUP "\",\"versions\":[" METRICS_AS_VERSION "],"                                        \
+	                                                                   "\"preferredVersion\":" METRICS_AS_VERSION
 
 static void put_raw(struct buf *b, const char *text)
 {
@@ -188,6 +197,8 @@ void discovery_groups(struct buf *b, const struct store *s)
 	const char *comma = "";
 
 	put_raw(b, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
+	put_raw(b, "{" METRICS_AS_GROUP "}");
+	comma = ",";
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (str_empty(t->group) || !is_first_of_group(s, t))
 			continue;
@@ -204,6 +215,8 @@ void discovery_group(struct buf *b, const struct store *s, struct str group)
 	const struct store_type *t;
 
 	put_raw(b, "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",");
+	if (str_eqc(group, METRICS_GROUP))
+		put_raw(b, METRICS_AS_GROUP "}");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++)
 		if (str_eq(t->group, group) && is_first_of_group(s, t))
 			put_group(b, s, t);
@@ -236,6 +249,9 @@ void discovery_resources(struct buf *b, const struct store *s, struct str group,
 
 	put_raw(b, "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"");
 	buf_printf(b, "%.*s%s%.*s\",\"resources\":[", STR_F(group), group.n ? "/" : "", STR_F(version));
+	if (str_eqc(group, METRICS_GROUP))
+		put_raw(b, "{\"name\":\"pods\",\"singularName\":\"pod\",\"namespaced\":true,\"kind\":\"PodMetrics\","
+		           "\"verbs\":[\"get\",\"list\"]}");
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		if (!str_eq(t->group, group) || !str_eq(t->version, version))
 			continue;
@@ -331,6 +347,14 @@ void discovery_all(struct buf *b, const struct store *s, bool core, enum accept_
 	           "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/%s\",\"metadata\":{},"
 	           "\"items\":[",
 	           form == ACCEPT_DISCOVERY_BETA ? "v2beta1" : "v2");
+	if (!core) {
+		put_raw(b,
+		        "{\"metadata\":{\"name\":\"" METRICS_GROUP "\"},\"versions\":[{\"version\":\"" METRICS_VERSION
+		        "\",\"resources\":[{\"resource\":\"pods\",\"responseKind\":{\"group\":\"" METRICS_GROUP
+		        "\",\"version\":\"" METRICS_VERSION "\",\"kind\":\"PodMetrics\"},\"scope\":\"Namespaced\","
+		        "\"singularResource\":\"pod\",\"verbs\":[\"get\",\"list\"]}],\"freshness\":\"Current\"}]}");
+		comma = ",";
+	}
 	for (size_t i = 0; (t = store_type_at(s, i)); i++) {
 		const char *between = "";
 

@@ -84,8 +84,10 @@ static void groups_and_versions(void **state)
 	assert_said(f, "preferredVersion.groupVersion", "example.org/v2");
 	discovery_groups(&b, f->store);
 	tell(f, &b);
-	assert_said(f, "groups.2.name", "example.org");
-	assert_unsaid(f, "groups.3");
+	assert_said(f, "groups.0.name", "metrics.k8s.io");
+	assert_said(f, "groups.0.preferredVersion.groupVersion", "metrics.k8s.io/v1beta1");
+	assert_said(f, "groups.3.name", "example.org");
+	assert_unsaid(f, "groups.4");
 	discovery_resources(&b, f->store, STR("example.org"), STR("v1"));
 	tell(f, &b);
 	assert_said(f, "groupVersion", "example.org/v1");
@@ -122,11 +124,13 @@ static void all_at_once(void **state)
 	assert_said(f, "items.0.versions.0.resources.0.scope", "Namespaced");
 	discovery_all(&b, f->store, false, ACCEPT_DISCOVERY_BETA);
 	tell(f, &b);
+	assert_said(f, "items.0.metadata.name", "metrics.k8s.io");
+	assert_said(f, "items.0.versions.0.resources.0.responseKind.kind", "PodMetrics");
 	assert_said(f, "apiVersion", "apidiscovery.k8s.io/v2beta1");
-	assert_said(f, "items.2.metadata.name", "example.org");
-	assert_said(f, "items.2.versions.0.version", "v2");
-	assert_said(f, "items.2.versions.1.resources.0.subresources.0.subresource", "status");
-	assert_said(f, "items.2.versions.1.resources.0.responseKind.kind", "Widget");
+	assert_said(f, "items.3.metadata.name", "example.org");
+	assert_said(f, "items.3.versions.0.version", "v2");
+	assert_said(f, "items.3.versions.1.resources.0.subresources.0.subresource", "status");
+	assert_said(f, "items.3.versions.1.resources.0.responseKind.kind", "Widget");
 	buf_release(&b);
 }
 

@@ -44,6 +44,7 @@ void answer_watch(struct answering *q);
 void answer_log(struct answering *q);
 void answer_evict(struct answering *q, struct str body);
 void answer_exec(struct answering *q);
+void answer_metrics(struct answering *q);
 /* The pod of the request, to be freed. NULL: there is none, and it has been answered. */
 yyjson_doc *answer_read_pod(struct answering *q);
 /* The container of POD that NAME says, or the only one. False: it has been answered. */

@@ -67,6 +67,8 @@ static bool served(const struct store *s, struct str group, struct str version)
 {
 	const struct store_type *t;
 
+	if (str_eqc(group, METRICS_GROUP))
+		return str_empty(version) || str_eqc(version, METRICS_VERSION);
 	for (size_t i = 0; (t = store_type_at(s, i)); i++)
 		if (str_eq(t->group, group) && (str_empty(version) || str_eq(t->version, version)))
 			return true;
@@ -116,6 +118,37 @@ static bool route_fixed(struct routing *r, bool *done)
 	return false;
 }
 
+/* Metrics: of pods alone */
+
+static bool is_metrics(const struct uri_path *p)
+{
+	return p->n > 3 && str_eqc(p->v[0], "apis") && str_eqc(p->v[1], METRICS_GROUP) &&
+	       str_eqc(p->v[2], METRICS_VERSION);
+}
+
+/* pods, namespaces/NS/pods or namespaces/NS/pods/NAME behind the version. */
+static bool route_metrics(struct routing *r)
+{
+	const struct uri_path *p = &r->path;
+	bool in_namespace = p->n > 5 && str_eqc(p->v[3], "namespaces");
+	size_t at = in_namespace ? 5 : 3;
+	struct store_request *q = &r->ret->request;
+
+	if (!method_is(r, "GET"))
+		return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+	if (str_eqc(p->v[3], "nodes"))
+		return route_refuse(r, API_NOT_FOUND,
+		                    "the local cluster measures pods only: its node is this machine, which top shows");
+	if (!str_eqc(p->v[at], "pods") || p->n > at + (in_namespace ? 2 : 1))
+		return route_refuse(r, API_NOT_FOUND, NO_SUCH);
+	*q = (struct store_request){ .verb = p->n > at + 1 ? STORE_GET : STORE_LIST,
+		                     .type = store_type(r->store, STR_NONE, STR("v1"), STR("pods")),
+		                     .ns = in_namespace ? p->v[4] : STR_NONE,
+		                     .name = p->n > at + 1 ? p->v[at + 1] : STR_NONE };
+	r->ret->action = API_METRICS;
+	return route_options(r);
+}
+
 /* Objects */
 
 /* What stands behind the group and version of an address. */
@@ -160,11 +193,15 @@ static bool read_target(struct routing *r, struct target *ret)
 static const struct {
 	const char *sub, *why;
 } left_out[] = {
-	{ "attach", "the local cluster has no attach: use logs -f" },
-	{ "portforward", "the local cluster has no port-forward: its pods' addresses are reachable on this machine" },
-	{ "proxy", "the local cluster has no proxy: its pods' addresses are reachable on this machine" },
-	{ "ephemeralcontainers", "the local cluster has no ephemeral containers: the machine's own tools see its pods' "
-	                         "processes" },
+	{ "attach", "the local cluster has no attach: use logs -f for the output, exec for another program" },
+	{ "portforward",
+	  "the local cluster has no port-forward: as root the pod's address is reachable from this machine; "
+	  "else 'kubectl exec POD -- curl -s localhost:PORT'" },
+	{ "proxy", "the local cluster has no proxy: as root the pod's address is reachable from this machine; else "
+	           "'kubectl exec POD -- curl -s localhost:PORT'" },
+	{ "ephemeralcontainers",
+	  "the local cluster has no ephemeral containers: exec runs this machine's own tools in a "
+	  "pod without a root file system of its own" },
 	{ "binding", "the local cluster has one node and no bindings" },
 	{ "resize", "the local cluster does not resize pods" },
 };
@@ -278,6 +315,8 @@ bool api_route(struct api_route *ret, const struct store *s, const struct api_as
 	ok = route_fixed(&r, &done);
 	if (done)
 		return ok;
+	if (is_metrics(&r.path))
+		return route_metrics(&r);
 	if (!read_target(&r, &target))
 		return route_refuse(&r, API_NOT_FOUND, NO_SUCH);
 	return route_object(&r, &target);

@@ -8,6 +8,10 @@
 #include "local/pod/pod.h"
 #include "local/store/store.h"
 
+/* The one group whose objects are not the store's. */
+#define METRICS_GROUP "metrics.k8s.io"
+#define METRICS_VERSION "v1beta1"
+
 /* As they stand in the request: the path and the query are not decoded yet. The strings must live as long as the
    route. */
 struct api_ask {
@@ -22,6 +26,7 @@ enum api_action {
 	API_WATCH,         /* watch */
 	API_LOG,           /* request: the pod; log */
 	API_EXEC,          /* request: the pod; exec */
+	API_METRICS,       /* request: pods, or one pod, whose use of the machine is asked for */
 	API_EVICT,         /* request: the pod, to be deleted; the body is an Eviction */
 	API_PATHS,         /* / */
 	API_HEALTH,        /* /healthz /livez /readyz */

@@ -33,10 +33,12 @@ bool process_stat_parse(struct process_stat *ret, struct str text)
 			return false;
 		if (field == 6 && !str_int(word, &ret->session))
 			return false;
-		if (field == 22 && str_int(word, &n)) {
-			ret->start = n;
-			return true;
-		}
+		if ((field == 14 || field == 15) && str_int(word, &n))
+			ret->ticks = (field == 15 ? ret->ticks : 0) + n;
+		if (field == 22 && !str_int(word, &ret->start))
+			return false;
+		if (field == 24)
+			return str_int(word, &ret->pages);
 	}
 	return false;
 }

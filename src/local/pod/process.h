@@ -11,6 +11,7 @@ enum { BOOT_ID = 40 };
 /* From the text of /proc/PID/stat; a name may hold blanks and parentheses. */
 struct process_stat {
 	int64_t pid, parent, session, start;
+	int64_t ticks, pages; /* of the processor (sysconf(_SC_CLK_TCK) in a second), and resident */
 	char state;
 };
 bool process_stat_parse(struct process_stat *ret, struct str text);

@@ -64,6 +64,8 @@ static void test_stat(void **state)
 	assert_int_equal(st.session, 41);
 	assert_int_equal(st.start, 987);
 	assert_int_equal(st.state, 'S');
+	assert_int_equal(st.ticks, 5 + 6);
+	assert_int_equal(st.pages, 2);
 	assert_false(process_stat_parse(&st, STR("")));
 	assert_false(process_stat_parse(&st, STR("42 (sh) S 1 2")));
 	assert_false(process_stat_parse(&st, STR("x (sh) S 1 2 3")));
