@@ -20,12 +20,19 @@ enum http_code {
 	HTTP_INVALID = 422,
 	HTTP_TOO_MANY = 429,
 	HTTP_SERVER_ERROR = 500, /* … and above */
+	HTTP_UNAVAILABLE = 503,
 	HTTP_GATEWAY_TIMEOUT = 504,
 };
 
 static inline bool http_is_good(int code)
 {
 	return code >= 200 && code < 300;
+}
+
+/* The request itself is at fault, or not allowed: sent again it would be answered the same way. 429 is one, too. */
+static inline bool http_is_client_error(int code)
+{
+	return code >= 400 && code < 500;
 }
 
 #endif

@@ -147,7 +147,7 @@ static enum exit_code send_resize(struct session *s, const struct job_found *f, 
 	call.body = buf_str(&patch);
 	if (!remote_do(&s->remote, &call, 1))
 		status = s->cli->status;
-	else if (call.code == 409 || call.code == 422)
+	else if (call.code == HTTP_CONFLICT || call.code == HTTP_INVALID)
 		status = cli_fail(s->cli, CLI_FAILED,
 		                  "%.*s was changed by somebody else in the meantime, or refused: %.*s", STR_F(f->name),
 		                  STR_F(call.message));

@@ -33,10 +33,10 @@ static enum created refused(struct session *s, const struct creation *c, const s
 {
 	struct str what = arena_printf(&s->remote.arena, "create %.*s/%.*s", STR_F(c->what), STR_F(c->name));
 
-	if (call->code == 409)
+	if (call->code == HTTP_CONFLICT)
 		return CREATE_EXISTS;
 	/* The server knows the namespace, or says so; an unknown kind is answered without any word of it. */
-	if (call->code == 404 && str_empty(call->reason) && c->kind)
+	if (call->code == HTTP_NOT_FOUND && str_empty(call->reason) && c->kind)
 		s->cli->status = cli_fail(s->cli, CLI_FAILED,
 		                          "%.*s is not installed on this cluster: run 'dl-operator install-crds', or "
 		                          "'dljob crds %.*s | kubectl apply -f -'",
@@ -93,7 +93,7 @@ enum exit_code job_delete(struct session *s, const struct job_found *f, bool wai
 	buf_release(&options);
 	if (!remote_do(&s->remote, &call, 1))
 		status = s->cli->status;
-	else if (!remote_well(&call) && call.code != 404)
+	else if (!remote_well(&call) && call.code != HTTP_NOT_FOUND)
 		status = remote_refused(&s->remote, what.p, call.code, call.message);
 	else if (wait)
 		status = job_wait(s, f, WAIT_DELETED);

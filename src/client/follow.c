@@ -52,7 +52,7 @@ static void on_trouble(void *cookie, int code, struct str message)
 
 	buf_clear(&f->message);
 	buf_put(&f->message, message);
-	if (code == 401 || code == 403 || code == 404 || code == 405)
+	if (code == HTTP_UNAUTHORIZED || code == HTTP_FORBIDDEN || code == HTTP_NOT_FOUND || code == HTTP_NOT_ALLOWED)
 		f->refused = code;
 	else if (!code && !f->listed)
 		f->refused = FOLLOW_SILENT;

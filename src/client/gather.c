@@ -14,7 +14,7 @@ bool gather_job(struct session *s, const struct job_found *f, struct gathered *r
 	ret->lists[1] = (struct remote_list){ .resource = remote_events, .options = { .ns = f->ns } };
 	if (!remote_lists(r, ret->lists, 2))
 		return false;
-	if (ret->lists[0].code != 200) {
+	if (ret->lists[0].code != HTTP_OK) {
 		s->cli->status = remote_refused(r, "list its pods", ret->lists[0].code, ret->lists[0].message);
 		return false;
 	}

@@ -68,13 +68,13 @@ static bool judge(struct remote *r, const struct kinds *kinds, struct job_list *
 		if (!wanted[i])
 			continue;
 		asked++;
-		l->served[i] = one->code == 200;
-		well += one->code == 200;
-		unknown += one->code == 404;
-		if (one->code != 200 && one->code != 404) {
+		l->served[i] = one->code == HTTP_OK;
+		well += one->code == HTTP_OK;
+		unknown += one->code == HTTP_NOT_FOUND;
+		if (one->code != HTTP_OK && one->code != HTTP_NOT_FOUND) {
 			refused = one;
 			/* What one may see is shown; a server that is not there is told of once. */
-			if (one->code == 0 || one->code == 401)
+			if (one->code == 0 || one->code == HTTP_UNAUTHORIZED)
 				break;
 		}
 	}
@@ -239,7 +239,7 @@ bool job_find(struct remote *r, const struct kinds *kinds, const char *text, str
 		if (remote_well(&calls[i])) {
 			at = i;
 			found++;
-		} else if (calls[i].code != 404) {
+		} else if (calls[i].code != HTTP_NOT_FOUND) {
 			refused = &calls[i];
 		}
 	}

@@ -270,12 +270,12 @@ enum exit_code remote_refused(struct remote *r, const char *what, int code, stru
 	switch (code) {
 	case 0:
 		return unreachable(r, what, message);
-	case 401:
+	case HTTP_UNAUTHORIZED:
 		return cli_fail(r->cli, CLI_FAILED,
 		                "cannot %s: the server does not accept the credentials of context %.*s (401): they are "
 		                "missing, wrong or have expired",
 		                what, STR_F(r->config.context));
-	case 403:
+	case HTTP_FORBIDDEN:
 		return cli_fail(r->cli, CLI_FAILED, "cannot %s: not allowed: %.*s", what,
 		                STR_F(message.n ? message : STR("the server gives no reason (403)")));
 	default:

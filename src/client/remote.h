@@ -55,7 +55,7 @@ struct remote_call {
 };
 static inline bool remote_well(const struct remote_call *c)
 {
-	return c->code >= 200 && c->code < 300;
+	return http_is_good(c->code);
 }
 /* Sends all of them at once and waits for the answers. False: the command was interrupted, or its time is over:
    cli->status says which. Then only remote_close() makes sense. */

@@ -166,17 +166,17 @@ enum exit_code top_print(struct session *s, const struct job_found *f, bool gpus
 
 	if (!remote_lists(&s->remote, &metrics, 1))
 		return s->cli->status;
-	if (metrics.code == 404)
+	if (metrics.code == HTTP_NOT_FOUND)
 		status = cli_fail(
 			s->cli, CLI_FAILED,
 			"the cluster measures nothing: metrics-server, which serves metrics.k8s.io, is missing");
-	else if (metrics.code != 200)
+	else if (metrics.code != HTTP_OK)
 		status = remote_refused(&s->remote, "read what its pods use", metrics.code, metrics.message);
 	else if (gather_job(s, f, &d))
 		status = print_all(s, f, &d.tree, &metrics, gpus);
 	else
 		status = s->cli->status;
-	if (metrics.code == 200)
+	if (metrics.code == HTTP_OK)
 		gathered_release(&d);
 	remote_list_release(&metrics);
 	return status;

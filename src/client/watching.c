@@ -115,7 +115,7 @@ static bool draw(struct watching *w)
 
 	now.call = (struct remote_call){ .path = job_path(&s->remote, w->job) };
 	well = remote_do(&s->remote, &now.call, 1);
-	if (well && now.call.code == 404) {
+	if (well && now.call.code == HTTP_NOT_FOUND) {
 		w->gone = true;
 	} else if (well && !remote_well(&now.call)) {
 		s->cli->status = remote_refused(&s->remote, "read the job", now.call.code, now.call.message);

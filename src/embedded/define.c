@@ -20,7 +20,7 @@ static bool define(struct embedded *em, struct kinds *kinds, const struct kind *
 	json_write(definition, &body);
 	r.body = buf_str(&body);
 	store_call(em->store, &r, &a);
-	if (a.code == 409) {
+	if (a.code == HTTP_CONFLICT) {
 		r.verb = STORE_PATCH;
 		r.patch = STORE_PATCH_MERGE;
 		r.name = arena_printf(&em->arena, "%.*s.%.*s", STR_F(k->plural), STR_F(k->group));

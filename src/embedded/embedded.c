@@ -1,5 +1,6 @@
 #include "embedded/embedded.h"
 
+#include "base/http_code.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "embedded/internal.h"
@@ -32,7 +33,8 @@ static void on_sight(void *cookie, const struct sight *s)
 	struct log_field fields[SIGHT_FIELDS];
 
 	events_see(em->events, s, loop_now(em->loop), clock_now(&clock_wall));
-	if (s->type == SIGHT_ANSWER && s->code >= 400 && s->code != 404 && s->code != 409)
+	if (s->type == SIGHT_ANSWER && s->code >= HTTP_BAD_REQUEST && s->code != HTTP_NOT_FOUND &&
+	    s->code != HTTP_CONFLICT)
 		log_warn(fields, sight_fields(s, fields), "%.*s", STR_F(s->message));
 }
 

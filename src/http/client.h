@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/http_code.h"
 #include "loop/loop.h"
 
 struct http_server {

@@ -65,7 +65,7 @@ static void on_closed(void *cookie, int status, struct str text)
 	yyjson_doc *doc CLEANUP(json_docp) = status ? json_parse(text, NULL) : NULL;
 	struct str message = json_str(json_get(yyjson_doc_get_root(doc), "message"));
 
-	if (status == 401)
+	if (status == HTTP_UNAUTHORIZED)
 		kube_auth_refused(k->auth);
 	finish(k, status, message.n ? message : text);
 }

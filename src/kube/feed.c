@@ -86,7 +86,7 @@ static void on_trouble(void *cookie, int code, struct str message)
 {
 	struct feed *f = cookie;
 
-	if (code == 401)
+	if (code == HTTP_UNAUTHORIZED)
 		kube_auth_refused(f->config.auth);
 	report_trouble(f, code, message);
 }
@@ -138,7 +138,7 @@ static void stream_done(void *cookie, const struct http_answer *a)
 
 	f->call = NULL;
 	f->busy = false;
-	if (!a->status || a->status == 401)
+	if (!a->status || a->status == HTTP_UNAUTHORIZED)
 		kube_certs_doubt(f->config.certs);
 	hand_begin(f);
 	code = watch_ended(f->machine, &(struct watch_end){ .status = a->status,

@@ -87,7 +87,7 @@ static void answer_request(struct kube_call *c, const struct http_answer *a)
 	*o = (struct outcome){ .id = c->request.id, .code = a->status, .retry_after = a->retry_after };
 	if (a->problem)
 		o->message = str_c(a->problem);
-	if (a->status >= 200 && a->status < 300) {
+	if (http_is_good(a->status)) {
 		if (has_object(c))
 			take_object(b, o, c, root);
 	} else if (root) {
@@ -106,7 +106,7 @@ static void answer_raw(struct kube_call *c, const struct http_answer *a)
 	yyjson_doc *doc = a->body.n ? json_parse(a->body, &e) : NULL;
 	struct outcome o = { .code = a->status, .retry_after = a->retry_after, .message = str_c(a->problem) };
 
-	if (a->status < 200 || a->status >= 300)
+	if (!http_is_good(a->status))
 		decode_status(&o, yyjson_doc_get_root(doc));
 	c->raw.done(c->raw.cookie, &o, yyjson_doc_get_root(doc));
 	err_release(&e);
@@ -127,10 +127,10 @@ static void call_done(void *cookie, const struct http_answer *a)
 	struct kube_call *c = cookie;
 
 	c->http = NULL;
-	if (!a->status || a->status == 401)
+	if (!a->status || a->status == HTTP_UNAUTHORIZED)
 		kube_certs_doubt(c->kube->certs);
 	/* A token that has expired: nothing was done, so it can be sent again with a new one. */
-	if (a->status == 401 && ++c->tries < KUBE_TRIES) {
+	if (a->status == HTTP_UNAUTHORIZED && ++c->tries < KUBE_TRIES) {
 		kube_auth_refused(c->kube->auth);
 		c->wire.body = a->sent;
 		hand_over(c);
@@ -265,7 +265,7 @@ static void submit(struct cluster *cluster, const struct request *r)
 		kube_wire_request(&c->wire, r, kind, &c->arena, &e);
 	if (e.code) {
 		/* It cannot even be said: like a server that does not know it. */
-		answer(c, &(struct http_answer){ .status = 404, .problem = err_msg(&e) });
+		answer(c, &(struct http_answer){ .status = HTTP_NOT_FOUND, .problem = err_msg(&e) });
 		err_release(&e);
 		return;
 	}

@@ -41,9 +41,9 @@ static void stream_done(void *cookie, const struct http_answer *a)
 	struct kube_stream *s = cookie;
 
 	s->http = NULL;
-	if (!a->status || a->status == 401)
+	if (!a->status || a->status == HTTP_UNAUTHORIZED)
 		kube_certs_doubt(s->kube->certs);
-	if (a->status == 401 && ++s->tries < KUBE_TRIES) {
+	if (a->status == HTTP_UNAUTHORIZED && ++s->tries < KUBE_TRIES) {
 		kube_auth_refused(s->kube->auth);
 		stream_send(s);
 		return;

@@ -344,10 +344,10 @@ static bool take_error(struct watch *w, yyjson_val *status)
 
 	json_int(json_get(status, "code"), &code);
 	decode_status(&o, status);
-	w->verdict = code == 410 || is_future(status) ? STREAM_EXPIRED : STREAM_REFUSED;
+	w->verdict = code == HTTP_GONE || is_future(status) ? STREAM_EXPIRED : STREAM_REFUSED;
 	w->retry_after = o.retry_after;
-	w->code = code >= 400 && code < 600 ? (int)code : 500;
-	if (code != 410)
+	w->code = code >= 400 && code < 600 ? (int)code : HTTP_SERVER_ERROR;
+	if (code != HTTP_GONE)
 		trouble(w, code > 0 && code < 1000 ? (int)code : 0, o.message);
 	return false;
 }
@@ -442,7 +442,7 @@ static void report_end(const struct watch *w, const struct watch_end *end, msec 
 
 static bool is_success(const struct watch_end *end)
 {
-	return end->status >= 200 && end->status < 300;
+	return http_is_good(end->status);
 }
 
 static void list_ended(struct watch *w, const struct watch_end *end)
@@ -455,7 +455,7 @@ static void list_ended(struct watch *w, const struct watch_end *end)
 		page_done(w);
 	} else {
 		report_end(w, end, &retry_after, NULL);
-		if (w->token.n && (end->status == 410 || end->status == 400)) {
+		if (w->token.n && (end->status == HTTP_GONE || end->status == HTTP_BAD_REQUEST)) {
 			/* The token has expired. The server offers one that goes on with later objects: what is missing
 			   in such a list is not gone. Fewer pages take less time. */
 			w->page = MIN(w->page * 2, MAX(w->config.page, (int)PAGE_MOST));
@@ -468,7 +468,8 @@ static void list_ended(struct watch *w, const struct watch_end *end)
 
 static bool may_go_on(int status)
 {
-	return status == 0 || status == 401 || status == 403 || status == 408 || status == 429 || status >= 500;
+	return status == 0 || status == HTTP_UNAUTHORIZED || status == HTTP_FORBIDDEN || status == HTTP_TIMEOUT ||
+	       status == HTTP_TOO_MANY || status >= HTTP_SERVER_ERROR;
 }
 
 /* The watch was refused, but what it wanted to go on from may well be there. */
@@ -522,7 +523,7 @@ static void watching_ended(struct watch *w, const struct watch_end *end)
 		stream_ended(w, end);
 		return;
 	}
-	if (end->status == 410) {
+	if (end->status == HTTP_GONE) {
 		list_anew(w, end->retry_after);
 		return;
 	}

@@ -39,11 +39,11 @@ enum log_again log_again_judge(const struct log_run *r, int code, yyjson_val *po
 	struct log_pod now;
 	int64_t restarts;
 
-	if (code == 404)
+	if (code == HTTP_NOT_FOUND)
 		return r->kept ? AGAIN_SAME : AGAIN_GONE;
-	if (code == 401 || code == 403)
+	if (code == HTTP_UNAUTHORIZED || code == HTTP_FORBIDDEN)
 		return AGAIN_REFUSED;
-	if (code != 200 || !pod)
+	if (code != HTTP_OK || !pod)
 		return AGAIN_LATER;
 	now = log_pod_read(pod);
 	if (!str_eq(now.uid, r->uid))
@@ -65,9 +65,10 @@ static bool on_data(void *cookie, struct str piece)
 static void on_done(void *cookie, const struct outcome *o, msec took)
 {
 	struct log_asking *a = cookie;
-	bool whole = o->code == 200 && !o->message.n;
+	bool whole = o->code == HTTP_OK && !o->message.n;
 	yyjson_doc *doc CLEANUP(json_docp) = whole ? json_parse(buf_str(&a->answer), NULL) : NULL;
-	enum log_again where = log_again_judge(&a->run, o->code == 200 && !doc ? 0 : o->code, yyjson_doc_get_root(doc));
+	enum log_again where =
+		log_again_judge(&a->run, o->code == HTTP_OK && !doc ? 0 : o->code, yyjson_doc_get_root(doc));
 
 	(void)took;
 	a->stream = NULL;

@@ -216,11 +216,11 @@ static void on_log_end(void *cookie, const struct outcome *o, msec took)
 {
 	struct source *s = cookie;
 	struct archive_sources *all = s->all;
-	bool whole = o->code >= 200 && o->code < 300 && !o->message.n && !s->unwritten;
+	bool whole = http_is_good(o->code) && !o->message.n && !s->unwritten;
 	struct err e = ERR_INIT;
 
 	s->stream = NULL;
-	if (o->code >= 200 && o->code < 300) {
+	if (http_is_good(o->code)) {
 		all->some_read = true;
 		s->refused = false;
 	}
@@ -235,9 +235,9 @@ static void on_log_end(void *cookie, const struct outcome *o, msec took)
 	remote_wake(&all->session->remote);
 	if (whole) {
 		read_well(s);
-	} else if (o->code == 401 || o->code == 403) {
+	} else if (o->code == HTTP_UNAUTHORIZED || o->code == HTTP_FORBIDDEN) {
 		on_refusal(s, o);
-	} else if (o->code >= 400 && o->code < 500 && o->code != 404 && o->code != 429 &&
+	} else if (http_is_client_error(o->code) && o->code != HTTP_NOT_FOUND && o->code != HTTP_TOO_MANY &&
 	           (s->to_the_end || !all->o->follow)) {
 		give_up(s, "there is no log", o->message);
 	} else {
@@ -285,13 +285,13 @@ static bool on_pod(void *cookie, struct str piece)
 static void on_pod_end(void *cookie, const struct outcome *o, msec took)
 {
 	struct source *s = cookie;
-	yyjson_doc *doc = o->code == 200 ? json_parse(buf_str(&s->answer), NULL) : NULL;
+	yyjson_doc *doc = o->code == HTTP_OK ? json_parse(buf_str(&s->answer), NULL) : NULL;
 	struct str uid = json_str(json_at(yyjson_doc_get_root(doc), "metadata", "uid", NULL));
 
 	(void)took;
 	s->stream = NULL;
 	remote_wake(&s->all->session->remote);
-	if (o->code == 404 || (uid.n && !str_eq(uid, s->uid)))
+	if (o->code == HTTP_NOT_FOUND || (uid.n && !str_eq(uid, s->uid)))
 		done(s);
 	else if (!uid.n)
 		try_again(s, o->message);

@@ -149,7 +149,7 @@ static void on_asked(void *cookie, enum log_again where, int code, struct str me
 		return;
 	case AGAIN_PREVIOUS:
 	case AGAIN_SAME:
-		s->previous = s->previous || where == AGAIN_PREVIOUS || code == 404;
+		s->previous = s->previous || where == AGAIN_PREVIOUS || code == HTTP_NOT_FOUND;
 		s->waits = false;
 		open_stream(s, true);
 		return;
@@ -175,9 +175,10 @@ static void reopen(void *cookie)
 /* Has it stopped before its end? */
 static bool goes_on(const struct log_source *s, const struct outcome *o)
 {
-	bool broke = o->code == 0 || o->code >= 500 || (o->code < 300 && o->message.n);
+	bool broke = o->code == 0 || o->code >= HTTP_SERVER_ERROR || (http_is_good(o->code) && o->message.n);
 
-	return s->logs->o->follow && (broke || (o->code < 300 && s->running && !s->previous && !s->logs->pods.ended));
+	return s->logs->o->follow &&
+	       (broke || (http_is_good(o->code) && s->running && !s->previous && !s->logs->pods.ended));
 }
 
 /* One that breaks off again and again without a byte is waited for from the first time on. */
@@ -185,7 +186,7 @@ static void note_break(struct log_source *s, const struct outcome *o)
 {
 	if (!s->broke)
 		s->heard = loop_now(s->logs->session->remote.loop);
-	s->broke = o->code < 200 || o->code >= 300 || o->message.n;
+	s->broke = !http_is_good(o->code) || o->message.n;
 	s->code = o->code;
 	snprintf(s->why, sizeof(s->why), "%.*s", STR_F(o->message));
 }
@@ -194,7 +195,7 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 {
 	struct log_source *s = cookie;
 	struct logs *l = s->logs;
-	bool well = o->code >= 200 && o->code < 300;
+	bool well = http_is_good(o->code);
 
 	(void)took;
 	s->stream = NULL;
@@ -211,11 +212,11 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 	}
 	end_source(s);
 	l->n_shown += s->asked && well;
-	if ((well && !o->message.n) || (s->asked && o->code >= 400 && o->code < 500))
+	if ((well && !o->message.n) || (s->asked && http_is_client_error(o->code)))
 		return;
-	if (o->code == 401 || o->code == 403 || o->code == 0)
+	if (o->code == HTTP_UNAUTHORIZED || o->code == HTTP_FORBIDDEN || o->code == 0)
 		l->status = remote_refused(&l->session->remote, "read logs", o->code, o->message);
-	else if (o->code == 404)
+	else if (o->code == HTTP_NOT_FOUND)
 		report_replica(l, s, "its pod and its log are gone", STR_NONE);
 	else
 		report_replica(l, s, "its log cannot be read", o->message);
@@ -439,8 +440,9 @@ static void tell_broken(struct logs *l)
 	for (const struct log_source *s = l->sources; s; s = s->next)
 		if (!s->gone && s->broke)
 			report_replica(l, s,
-			               s->code >= 500 ? "its log cannot be read"
-			                              : "the connection was cut off: its last lines are missing",
+			               s->code >= HTTP_SERVER_ERROR
+			                       ? "its log cannot be read"
+			                       : "the connection was cut off: its last lines are missing",
 			               str_c(s->why));
 }
 

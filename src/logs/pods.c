@@ -90,7 +90,7 @@ static bool list_once(struct log_pods *p, struct str ns, struct str labels, enum
 
 	if (!well) {
 		*status = p->session->cli->status;
-	} else if (list.code != 200) {
+	} else if (list.code != HTTP_OK) {
 		*status = remote_refused(r, arena_printf(&p->arena, "list %s", p->what).p, list.code, list.message);
 		well = false;
 	}

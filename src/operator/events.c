@@ -217,7 +217,7 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 	} else if (child && s->verb == VERB_DELETE && good) {
 		buf_printf(&text, "Deleted %s %.*s", noun, STR_F(s->object));
 		record_event(v, s, &deleted, buf_str(&text), now, wall);
-	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != HTTP_CONFLICT &&
+	} else if (child && s->verb == VERB_CREATE && s->code >= HTTP_BAD_REQUEST && s->code != HTTP_CONFLICT &&
 	           s->code != HTTP_TOO_MANY) {
 		buf_printf(&text, "Could not create %s %.*s: %.*s", noun, STR_F(s->object),
 		           (int)MIN(s->message.n, (size_t)4096), str_text(s->message));
@@ -401,7 +401,7 @@ void events_answer(struct events *v, msec now, uint64_t id, int code)
 	} else if (code == HTTP_NOT_FOUND && ev->exists) {
 		/* Its time was over: the next one is a new one. */
 		ev->exists = false;
-	} else if (code >= 400 && code < 500 && code != HTTP_TOO_MANY) {
+	} else if (http_is_client_error(code) && code != HTTP_TOO_MANY) {
 		ev->written = ev->writing;
 	} else if (++ev->tries >= TRIES_MAX) {
 		ev->written = ev->count;

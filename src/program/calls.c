@@ -25,7 +25,8 @@ static void forget(struct program_call *c)
 static void lease_answered(struct program *p, const struct outcome *o, yyjson_val *answer)
 {
 	/* 404 and 409 are how one finds out. */
-	bool trouble = !o->code || (o->code >= 400 && o->code != 404 && o->code != 409);
+	bool trouble =
+		!o->code || (o->code >= HTTP_BAD_REQUEST && o->code != HTTP_NOT_FOUND && o->code != HTTP_CONFLICT);
 	char text[32];
 
 	snprintf(text, sizeof(text), "lease %d", o->code);
@@ -50,7 +51,7 @@ static void answered(void *cookie, const struct outcome *o, yyjson_val *answer)
 		break;
 	case CALL_UNDO:
 		p->undoing--;
-		if (o->code != 200 && o->code != 404)
+		if (o->code != HTTP_OK && o->code != HTTP_NOT_FOUND)
 			log_warn(FIELDS(F_INT("code", o->code)), "a CRD was not deleted: %.*s", STR_F(o->message));
 		break;
 	case CALL_EVENT:

@@ -91,7 +91,7 @@ static void log_answer(const struct sight *s)
 		[VERB_GET] = "get",     [VERB_CREATE] = "create",       [VERB_DELETE] = "delete",
 		[VERB_PATCH] = "patch", [VERB_PATCH_STATUS] = "status",
 	};
-	bool bad = s->verb == VERB_CREATE && s->code >= 400 && s->code != 409;
+	bool bad = s->verb == VERB_CREATE && s->code >= HTTP_BAD_REQUEST && s->code != HTTP_CONFLICT;
 	struct log_field fields[SIGHT_FIELDS];
 
 	log_write(bad ? LOG_WARN : LOG_DEBUG, fields, sight_fields(s, fields), "%s%s%.*s", verbs[s->verb],

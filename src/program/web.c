@@ -45,7 +45,7 @@ static void put_job(struct program *p, const struct http_query *q, struct http_r
 	    !str_next(&rest, '/', &name) || str_next(&rest, '/', &more))
 		return;
 	if (operator_debug(p->op, ns, name, &reply->body)) {
-		reply->status = 200;
+		reply->status = HTTP_OK;
 		reply->content_type = "application/json";
 	}
 }
@@ -56,16 +56,16 @@ static void handle(void *cookie, const struct http_query *q, struct http_reply *
 	const char *why;
 
 	if (web->probes && str_eqc(q->path, "/healthz")) {
-		reply->status = 200;
+		reply->status = HTTP_OK;
 		buf_printf(&reply->body, "ok\n");
 	} else if (web->probes && str_eqc(q->path, "/readyz")) {
 		why = program_unready(web->program);
-		reply->status = why ? 503 : 200;
+		reply->status = why ? HTTP_UNAVAILABLE : HTTP_OK;
 		buf_printf(&reply->body, "%s\n", why ? why : "ok");
 		if (web->program->op)
 			operator_troubles(web->program->op, &reply->body);
 	} else if (web->metrics && str_eqc(q->path, "/metrics")) {
-		reply->status = 200;
+		reply->status = HTTP_OK;
 		reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 		put_metrics(web->program, &reply->body);
 	} else if (web->metrics && str_has_prefix(q->path, STR("/debug/jobs/"))) {

@@ -40,7 +40,7 @@ static bool put_object(struct run *r, yyjson_val *root, struct err *e)
 	json_write_val(root, &text);
 	q.body = buf_str(&text);
 	store_call(s, &q, &a);
-	well = a.code == 201;
+	well = a.code == HTTP_CREATED;
 	if (!well) {
 		doc = json_parse(buf_str(&a.body), NULL);
 		err_set(e, ERR_INVALID, "%.*s %.*s: %.*s", STR_F(kind), STR_F(name),

@@ -14,7 +14,7 @@ yyjson_val *definition_version(struct store *s, const struct store_type *t, yyjs
 
 	*doc = NULL;
 	store_call(s, &r, &answer);
-	if (answer.code == 200)
+	if (answer.code == HTTP_OK)
 		*doc = yyjson_read(answer.body.p, answer.body.n, 0);
 	store_answer_release(&answer);
 	arena_release(&a);

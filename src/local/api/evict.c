@@ -35,7 +35,7 @@ static bool is_taken(struct answering *q, struct store_request r)
 
 	r.dry_run = true;
 	store_call(q->api->config.store, &r, &a);
-	ret = a.code < 300;
+	ret = http_is_good(a.code);
 	store_answer_release(&a);
 	return ret;
 }
@@ -68,7 +68,7 @@ void answer_evict(struct answering *q, struct str body)
 		mark(q);
 	store_call(q->api->config.store, &r, &a);
 	buf_release(&text);
-	if (a.code >= 300) {
+	if (!http_is_good(a.code)) {
 		answer_json(q, a.code, &a.body);
 	} else {
 		buf_put(&b, STR("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\","

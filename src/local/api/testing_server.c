@@ -42,7 +42,7 @@ static void install(struct store *s)
 			die("definition", &e);
 		json_write(crd, &b);
 		store_call(s, &(struct store_request){ .verb = STORE_CREATE, .type = crds, .body = buf_str(&b) }, &a);
-		if (a.code != 201)
+		if (a.code != HTTP_CREATED)
 			die(a.body.p, &e);
 		store_answer_release(&a);
 		buf_release(&b);

@@ -65,7 +65,7 @@ static void bind(struct runner *r, struct runner_pod *p)
 	buf_printf(&b, "}");
 	code = store_patch_pod(r, p, false, buf_str(&b));
 	buf_release(&b);
-	if (code >= 300) {
+	if (!http_is_good(code)) {
 		/* It is gone, or the disk is full: the next look tells. */
 		p->gpus.n = 0;
 		r->fit_due = true;

@@ -33,7 +33,7 @@ yyjson_doc *store_read(struct runner *r, const struct store_type *t, struct str 
 	if (!t)
 		return NULL;
 	store_ask(r, &(struct store_request){ .verb = STORE_GET, .type = t, .ns = ns, .name = name }, &a);
-	if (a.code == 200)
+	if (a.code == HTTP_OK)
 		doc = json_parse(buf_str(&a.body), NULL);
 	store_answer_release(&a);
 	return doc;

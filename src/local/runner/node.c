@@ -118,9 +118,10 @@ bool node_make(struct runner *r, struct err *e)
 		code = send_it(r, STORE_PATCH, false, &b);
 	}
 	old = store_read(r, r->node_type, STR_NONE, r->node);
-	if (code < 300) {
+	if (http_is_good(code)) {
 		put_status(r, &b, &u, ready_since(yyjson_doc_get_root(old), now), now);
 		code = send_it(r, STORE_PATCH, true, &b);
 	}
-	return code < 300 || err_set(e, ERR_IO, "the node %.*s cannot be stored: code %d", STR_F(r->node), code);
+	return http_is_good(code) ||
+	       err_set(e, ERR_IO, "the node %.*s cannot be stored: code %d", STR_F(r->node), code);
 }

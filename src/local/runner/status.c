@@ -61,7 +61,7 @@ static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *d
 	buf_printf(&body, "}");
 	code = store_patch_pod(r, p, true, buf_str(&body));
 	/* Gone: its DELETED is on the way. */
-	if (code < 300 || code == 404)
+	if (http_is_good(code) || code == HTTP_NOT_FOUND)
 		return true;
 	log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its status cannot be written: code %d", code);
 	runner_trouble(r);

@@ -121,7 +121,7 @@ static void delete_object(struct runner *r, struct runner_pod *p)
 	                 NULL);
 	buf_release(&options);
 	/* With finalizers it stays: that is not ours any more. */
-	p->delete_asked = code < 500;
+	p->delete_asked = code < HTTP_SERVER_ERROR;
 	if (!p->delete_asked)
 		runner_trouble(r);
 }

@@ -141,7 +141,7 @@ static void answer(struct store_cluster *c, const struct request *r, const struc
 	ev->type = EVENT_OUTCOME;
 	ev->resource = r->resource;
 	*o = (struct outcome){ .id = r->id, .code = a->code };
-	if (a->code >= 300)
+	if (!http_is_good(a->code))
 		decode_status(o, yyjson_doc_get_root(doc));
 	else if (r->verb != VERB_DELETE &&
 	         !inbox_object(b, &o->object, r->resource, r->kind, yyjson_doc_get_root(doc), &e))
@@ -158,7 +158,7 @@ static void submit(struct cluster *cluster, const struct request *r)
 {
 	struct store_cluster *c = (struct store_cluster *)(void *)cluster;
 	const struct store_type *type = type_of(c, r->resource, r->kind);
-	struct store_answer a = { .code = 404, .body = BUF_INIT(DELETE_OPTIONS_MAX) };
+	struct store_answer a = { .code = HTTP_NOT_FOUND, .body = BUF_INIT(DELETE_OPTIONS_MAX) };
 
 	if (type)
 		call(c, r, type, &a);
