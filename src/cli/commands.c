@@ -55,6 +55,10 @@ const struct command commands[] = {
 	  "shows it; the other is a path on this machine. If the target is a folder, the copy goes into it.\n"
 	  "The container must have tar.\n",
 	  "dljob cp mnist worker-0:out/model.pt .", cmd_cp },
+	{ "port-forward", "[KIND/]NAME REPLICA [HERE:]PORT…", "reach a port of a replica from this machine",
+	  "Listens on 127.0.0.1 and forwards each connection to PORT of the replica's loopback, until Ctrl-C.\n"
+	  "HERE is the port on this machine: PORT itself if it is not given, any free port if it is 0.\n",
+	  "dljob port-forward mnist worker-0 8080", cmd_port_forward },
 	{ "top", "[KIND/]NAME", "show how much CPU, memory and GPU each replica uses",
 	  "Prints a line for each running replica, as metrics.k8s.io measures it. A cluster needs\n"
 	  "metrics-server for that; the cluster on this machine measures for a second. --gpus runs nvidia-smi\n"
@@ -144,7 +148,7 @@ void commands_help(const struct cli *cli, FILE *to)
 	        cli->program, cli->program);
 	for (const struct command *c = commands; c->name; c++)
 		if (c->summary)
-			fprintf(to, "  %-10s %s\n", c->name, c->summary);
+			fprintf(to, "  %-12s %s\n", c->name, c->summary);
 	fputs("\nOptions of every command:\n"
 	      "      --kinds-dir DIR     also load the *.lua files in DIR (or DL_OPERATOR_KINDS=DIR:DIR)\n"
 	      "  -h, --help              explain the command, with an example\n"

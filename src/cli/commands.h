@@ -24,6 +24,7 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_list(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_pod(struct cli *cli, int argc, char **argv);
+enum exit_code cmd_port_forward(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_render(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_delete(struct cli *cli, int argc, char **argv);
 enum exit_code cmd_local(struct cli *cli, int argc, char **argv);

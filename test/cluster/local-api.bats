@@ -234,7 +234,7 @@ YAML
   pod a | k create -f -
   running a
   refuse 'does not run' exec a -- true
-  refuse 'no port-forward' port-forward pod/a 8080:80
+  refuse 'does not run' port-forward pod/a 8080:80
   refuse 'no attach' attach a
 }
 

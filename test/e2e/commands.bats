@@ -3,7 +3,7 @@
 # dljob itself: help, wrong usage, output that cannot be written.
 load helpers
 
-commands="run init local list get logs exec cp top wait submit rerun scale suspend
+commands="run init local list get logs exec cp port-forward top wait submit rerun scale suspend
   resume delete render validate kinds crds completion version help"
 
 @test "without arguments: the list of commands on standard error, exit 2" {

@@ -399,3 +399,61 @@ SH
     has "$err" "No resources found"
   fi
 }
+
+@test "port-forward: many connections, much data, a port that nobody has" {
+  up >/dev/null
+  cat >echo.py <<'PY'
+import socketserver
+class Echo(socketserver.BaseRequestHandler):
+    def handle(self):
+        while piece := self.request.recv(65536):
+            self.request.sendall(piece)
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+with Server(("127.0.0.1", 7007), Echo) as s:
+    open("up", "w").close()
+    s.serve_forever()
+PY
+  job one 'exec python3 echo.py' | submit >/dev/null
+  eventually 60 test -e up
+  "$DLJOB" port-forward --local -q one trainer-0 0:7007 0:7008 >ports 2>err 3>&- &
+  client=$!
+  two() { is "$(wc -l <ports)" 2; }
+  eventually 60 two
+  is "$(sed 's/.*-> //' ports | tr '\n' ' ')" "7007 7008 "
+  mapfile -t ports < <(sed 's/127.0.0.1:\([0-9]*\) .*/\1/' ports)
+  /usr/bin/python3 - "${ports[@]}" <<'PY'
+import os, socket, sys, threading
+here, nobody = map(int, sys.argv[1:])
+connect = lambda port: socket.create_connection(("127.0.0.1", port), 60)
+data = os.urandom(4_000_000)
+def echo():
+    s = connect(here)
+    threading.Thread(target=s.sendall, args=(data,)).start()
+    got = b""
+    while len(got) < len(data):
+        got += s.recv(1 << 20) or sys.exit("it ended")
+    if got != data:
+        os._exit(3)
+threads = [threading.Thread(target=echo) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+for _ in range(100):
+    with connect(here) as s:
+        s.sendall(b"x")
+        if s.recv(1) != b"x":
+            sys.exit("no echo")
+if connect(nobody).recv(1):
+    sys.exit("somebody")
+PY
+  eventually 60 grep -qx 'dljob port-forward: port 7008: Connection refused' err
+  kill "$client"
+  status=0
+  wait "$client" || status=$?
+  is "$status" 130
+  for wrong in 0 70000 x 1:2:3 8:x; do
+    split dljob port-forward --local -q one trainer-0 $wrong
+    is "$status" 2
+  done
+  is "$(api "$pods/one-trainer-0/portforward?ports=7007" -X POST | jq -r .code)" 400
+}

@@ -272,7 +272,7 @@ EvictionByEvictionAPI"
   start_api
   make_pod p >/dev/null
   pod=/api/v1/namespaces/default/pods/p
-  for sub in attach portforward proxy; do
+  for sub in attach proxy; do
     out=$(api "$pod/$sub" -X POST)
     is "$(code "$out") $(body "$out" | jq -r .reason)" "405 MethodNotAllowed"
   done

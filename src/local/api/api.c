@@ -181,6 +181,7 @@ static void answer_other(struct answering *q)
 	case API_WATCH:
 	case API_LOG:
 	case API_EXEC:
+	case API_FORWARD:
 	case API_METRICS:
 	case API_EVICT:
 	case API_PATHS:
@@ -214,7 +215,7 @@ static unsigned forms_of(enum api_action a)
 /* Logs and health are plain text, whatever was asked for; exec is no document at all. */
 static bool is_text(enum api_action a)
 {
-	return a == API_LOG || a == API_EXEC || a == API_HEALTH;
+	return a == API_LOG || a == API_EXEC || a == API_FORWARD || a == API_HEALTH;
 }
 
 static void dispatch(struct answering *q, struct str body)
@@ -240,6 +241,9 @@ static void dispatch(struct answering *q, struct str body)
 		return;
 	case API_EXEC:
 		answer_exec(q);
+		return;
+	case API_FORWARD:
+		answer_forward(q);
 		return;
 	case API_METRICS:
 		answer_metrics(q);

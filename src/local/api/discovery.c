@@ -12,7 +12,7 @@
 	"{\"groupVersion\":\"" METRICS_GROUP "/" METRICS_VERSION "\",\"version\":\"" METRICS_VERSION "\"}"
 #define METRICS_AS_GROUP                                                                                               \
 	"\"name\":\"" METRICS_GROUP "\",\"versions\":[" METRICS_AS_VERSION "],"                                        \
-	                                                                   "\"preferredVersion\":" METRICS_AS_VERSION
+	"\"preferredVersion\":" METRICS_AS_VERSION
 
 static void put_raw(struct buf *b, const char *text)
 {

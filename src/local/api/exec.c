@@ -433,10 +433,20 @@ yyjson_doc *answer_read_pod(struct answering *q)
 	return doc;
 }
 
-void answer_exec(struct answering *q)
+bool answer_pod_folder(struct answering *q, yyjson_val *pod, struct buf *folder)
 {
 	const struct store_request *r = &q->route->request;
 	const struct api_config *c = &q->api->config;
+
+	if (c->pod_folder &&
+	    c->pod_folder(c->cookie, r->ns, r->name, json_str(json_at(pod, "metadata", "uid", NULL)), folder))
+		return true;
+	answer_status(q, API_BAD_REQUEST, "pod \"%.*s\" does not run on this machine", STR_F(r->name));
+	return false;
+}
+
+void answer_exec(struct answering *q)
+{
 	struct buf folder = BUF_INIT(FOLDER_MAX);
 	yyjson_doc *doc CLEANUP(json_docp) = answer_read_pod(q);
 	yyjson_val *pod = yyjson_doc_get_root(doc);
@@ -444,10 +454,7 @@ void answer_exec(struct answering *q)
 
 	if (!doc || !answer_choose_container(q, pod, q->route->exec.container, &container))
 		return;
-	if (!c->pod_folder ||
-	    !c->pod_folder(c->cookie, r->ns, r->name, json_str(json_at(pod, "metadata", "uid", NULL)), &folder))
-		answer_status(q, API_BAD_REQUEST, "pod \"%.*s\" does not run on this machine", STR_F(r->name));
-	else if (may_stream(q))
+	if (answer_pod_folder(q, pod, &folder) && may_stream(q))
 		start(q, folder.p, container);
 	buf_release(&folder);
 }

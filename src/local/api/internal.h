@@ -45,6 +45,9 @@ void answer_log(struct answering *q);
 void answer_evict(struct answering *q, struct str body);
 void answer_exec(struct answering *q);
 void answer_metrics(struct answering *q);
+void answer_forward(struct answering *q);
+/* The folder of the pod that runs here, appended to FOLDER. False: it has been answered. */
+bool answer_pod_folder(struct answering *q, yyjson_val *pod, struct buf *folder);
 /* The pod of the request, to be freed. NULL: there is none, and it has been answered. */
 yyjson_doc *answer_read_pod(struct answering *q);
 /* The container of POD that NAME says, or the only one. False: it has been answered. */

@@ -194,11 +194,7 @@ static const struct {
 	const char *sub, *why;
 } left_out[] = {
 	{ "attach", "the local cluster has no attach: use logs -f for the output, exec for another program" },
-	{ "portforward",
-	  "the local cluster has no port-forward: as root the pod's address is reachable from this machine; "
-	  "else 'kubectl exec POD -- curl -s localhost:PORT'" },
-	{ "proxy", "the local cluster has no proxy: as root the pod's address is reachable from this machine; else "
-	           "'kubectl exec POD -- curl -s localhost:PORT'" },
+	{ "proxy", "the local cluster has no proxy: use 'dljob port-forward --local JOB REPLICA PORT'" },
 	{ "ephemeralcontainers",
 	  "the local cluster has no ephemeral containers: exec runs this machine's own tools in a "
 	  "pod without a root file system of its own" },
@@ -229,6 +225,12 @@ static bool route_sub(struct routing *r, const struct target *t)
 			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_EXEC;
 		return route_exec(r);
+	}
+	if (pod && str_eqc(t->sub, "portforward")) {
+		if (!method_is(r, "GET") && !method_is(r, "POST"))
+			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+		r->ret->action = API_FORWARD;
+		return route_forward(r);
 	}
 	if (pod && str_eqc(t->sub, "eviction")) {
 		if (!method_is(r, "POST"))

@@ -26,6 +26,7 @@ enum api_action {
 	API_WATCH,         /* watch */
 	API_LOG,           /* request: the pod; log */
 	API_EXEC,          /* request: the pod; exec */
+	API_FORWARD,       /* request: the pod; port */
 	API_METRICS,       /* request: pods, or one pod, whose use of the machine is asked for */
 	API_EVICT,         /* request: the pod, to be deleted; the body is an Eviction */
 	API_PATHS,         /* / */
@@ -81,6 +82,7 @@ struct api_route {
 	struct api_watch_options watch;
 	struct api_log_options log;
 	struct api_exec_options exec;
+	int64_t port;
 	/* If it is refused: HTTP's code, and a Status. In the arena. */
 	int code;
 	struct str body;

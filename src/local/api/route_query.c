@@ -245,3 +245,13 @@ bool route_exec(struct routing *r)
 		return route_refuse(r, API_BAD_REQUEST, "you must specify at least one of stdin, stdout, stderr");
 	return true;
 }
+
+/* kubectl names the ports inside of SPDY: none is well, until it is a WebSocket. */
+bool route_forward(struct routing *r)
+{
+	struct str ports = uri_value(&r->query, "ports");
+
+	if (!ports.n || (str_int(ports, &r->ret->port) && r->ret->port > 0 && r->ret->port <= UINT16_MAX))
+		return true;
+	return route_refuse(r, API_BAD_REQUEST, "ports: one port, 1 to 65535");
+}

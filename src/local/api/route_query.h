@@ -23,5 +23,6 @@ bool route_options(struct routing *r);   /* of calls of the store */
 bool route_watch(struct routing *r);
 bool route_log(struct routing *r);
 bool route_exec(struct routing *r);
+bool route_forward(struct routing *r);
 
 #endif

@@ -194,7 +194,10 @@ static void methods_that_do_not_fit(void **state)
 	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/exec?stdout=1", 400);
 	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/exec?command=sh", 400);
 	refused(f, "POST", "/api/v1/namespaces/ml/pods/a/attach", 405);
-	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/portforward", 405);
+	refused(f, "DELETE", "/api/v1/namespaces/ml/pods/a/portforward?ports=80", 405);
+	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/portforward?ports=0", 400);
+	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/portforward?ports=80,81", 400);
+	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/proxy", 405);
 	refused(f, "GET", "/api/v1/namespaces/ml/pods/a/eviction", 405);
 	refused(f, "POST", "/api/v1/namespaces/ml/services/a/eviction", 404);
 	refused(f, "HEAD", "/api/v1/namespaces/ml/pods", 405);

@@ -14,9 +14,10 @@ const char *upgrade_choose(struct answering *q, const char *what, const char *co
 	/* kubectl that finds no WebSocket asks once more, with SPDY. */
 	if (!asks(q)) {
 		answer_status(q, API_BAD_REQUEST,
-		              "the local cluster has %s over WebSockets only: use kubectl 1.31 or later (without "
-		              "KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false), or 'dljob %s --local'",
-		              what, what);
+		              "the local cluster has %s over WebSockets only: use 'dljob %s --local'%s", what, what,
+		              strcmp(what, "exec") != 0 ? ""
+		                                        : ", or kubectl 1.31 or later without "
+		                                          "KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false");
 		return NULL;
 	}
 	while (*protocols && !ws_lists(offered, str_c(*protocols)))

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -130,6 +131,41 @@ static bool take_fds(struct msghdr *m, int ret[static FDS])
 	return false;
 }
 
+static void send_fd(struct exec *x, int fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(fd))];
+	} control = { .head = { CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec v = { (char[]){ EXEC_CONNECT }, 1 };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	/* Who does not get it sees the end of the connection. */
+	if (sendmsg(x->conn, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		x->left = true;
+}
+
+/* We are in the pod's network. */
+static void connect_for(struct exec *x, struct str port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int64_t n;
+
+	if (fd >= 0 && str_int(port, &n) && n > 0 && n <= UINT16_MAX) {
+		to.sin_port = htons((uint16_t)n);
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS)
+			send_fd(x, fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	x->left = true;
+	pod_wake(x->pod);
+}
+
 static void read_request(struct exec *x)
 {
 	union {
@@ -143,10 +179,13 @@ static void read_request(struct exec *x)
 	};
 	ssize_t n = recvmsg(x->conn, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	int fds[FDS];
+	bool with_fds = n > 0 && take_fds(&m, fds);
 
 	if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR))) {
 		hang_up(x);
-	} else if (n > 0 && !take_fds(&m, fds)) {
+	} else if (n > 0 && !with_fds && text[0] == EXEC_CONNECT) {
+		connect_for(x, (struct str){ text + 1, (size_t)n - 1 });
+	} else if (n > 0 && !with_fds) {
 		exec_refuse(x, "it is not a request");
 	} else if (n > 0) {
 		exec_begin(x, (struct str){ text, (size_t)n }, fds);

@@ -88,3 +88,38 @@ enum pod_exec_news pod_exec_look(int fd, struct pod_exec_answer *ret)
 	ret->status = (int)status;
 	return POD_EXEC_ENDED;
 }
+
+bool pod_connect(const char *folder, int port, int *ret, struct err *e)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%c%d", EXEC_CONNECT, port);
+
+	if (!reach(folder, ret, e))
+		return false;
+	if (send(*ret, text, (size_t)n, MSG_NOSIGNAL) == n)
+		return true;
+	close(*ret);
+	return err_set(e, ERR_IO, "the pod makes no connections: %s", strerror(errno));
+}
+
+bool pod_connect_look(int fd, int *ret)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(*ret))];
+	} control;
+	struct iovec v = { (char[1]){ 0 }, 1 };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+	struct cmsghdr *c;
+	ssize_t n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	*ret = -1;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(*ret)))
+		memcpy(ret, CMSG_DATA(c), sizeof(*ret));
+	return true;
+}

@@ -283,5 +283,9 @@ struct pod_exec_answer {
 	char text[512];
 };
 enum pod_exec_news pod_exec_look(int fd, struct pod_exec_answer *ret);
+/* Asks for a connection to PORT of the pod's loopback. *RET: a socket for pod_connect_look(). */
+bool pod_connect(const char *folder, int port, int *ret, struct err *e);
+/* The connection, which may still be connecting, in *RET (-1: there is none). False: not yet. */
+bool pod_connect_look(int fd, int *ret);
 
 #endif
