@@ -375,8 +375,7 @@ static void test_stop_before_the_end(void **state)
 
 	(void)state;
 	e.t = loop_timer_new(l, note, &e);
-	loop_process_free(loop_process_start(l, &(struct loop_process_spec){ .argv = (const char **)sleeps }, note_end,
-	                                     NULL));
+	loop_process_free(loop_process_start(l, &(struct loop_process_spec){ .argv = sleeps }, note_end, NULL));
 	loop_timer_free(e.t);
 	loop_stop(l);
 	loop_free(l);
