@@ -134,21 +134,66 @@ static bool is_dull(struct str state)
 	return str_eqc(state, "Running") || str_eqc(state, "Succeeded");
 }
 
+/* One that the operator has not met yet has the number of who left before it, and nothing of what that did. */
+static int64_t restarts_of(const struct tree *t, const struct role *role, int32_t index, const struct pod *p)
+{
+	const struct record_role *rr = t->record ? record_role_of(t->record, role->name) : NULL;
+
+	if (!rr)
+		return p ? p->generation : 0;
+	if (!p && rr->count >= 0 && index >= rr->count && !role->aux)
+		return 0;
+	return record_replica_restarts(t->record, role, rr, index);
+}
+
+/* The code that the restart under way is for; -1: it is for somebody else's, or nobody knows. */
+static int32_t restarted_exit(const struct record *r, struct str role, int32_t index)
+{
+	const struct restart_note *note;
+
+	for (size_t i = 0; (note = record_restart(r, i)); i++) {
+		if (note->index == index && str_eq(note->role, role))
+			return note->exit_code;
+		if (note->scope == SCOPE_JOB || (note->scope == SCOPE_ROLE && str_eq(note->role, role)))
+			break;
+	}
+	return -1;
+}
+
+/* How the attempt ended whose pod is gone: for good, or before a restart. */
+static struct str absent_exit(const struct tree *t, struct arena *a, const struct role *role, int32_t index)
+{
+	const struct record_role *rr = t->record ? record_role_of(t->record, role->name) : NULL;
+	const struct level *own = rr ? record_index_level(rr, index) : NULL;
+	int32_t code = -1;
+
+	if (!rr || index >= rr->count)
+		return STR_NONE;
+	if (ranges_has(&rr->completed, index))
+		code = 0;
+	else if (ranges_has(&rr->failed, index))
+		code = own && own->exit_code ? own->exit_code : -1;
+	else if (!t->record->suspended && !phase_final(t->record->phase))
+		code = restarted_exit(t->record, role->name, index);
+	return code >= 0 ? arena_printf(a, "%d", code) : STR_NONE;
+}
+
 static struct row replica_row(const struct tree *t, struct arena *a, const struct role *role, int32_t index)
 {
 	const struct record_role *rr = t->record ? record_role_of(t->record, role->name) : NULL;
 	const struct pod *p = pod_of(t, role, index);
-	int64_t restarts = rr ? record_generation(t->record, role, rr, index) : p ? p->generation : 0;
 	struct row row = { 0 };
 
 	row.cell[TREE_REPLICA] = arena_printf(a, "%.*s-%d", STR_F(role->name), index);
 	row.cell[TREE_STATE] = p ? pod_state(p) : absent_state(t, rr, index);
-	row.cell[TREE_RESTARTS] = arena_printf(a, "%lld", (long long)restarts);
+	row.cell[TREE_RESTARTS] = arena_printf(a, "%lld", (long long)restarts_of(t, role, index, p));
 	if (p) {
 		row.cell[TREE_EXIT] = exit_text(a, p);
 		row.cell[TREE_NODE] = p->node;
 		row.cell[TREE_POD] = p->meta.name;
 		row.cell[TREE_WHY] = why(p);
+	} else {
+		row.cell[TREE_EXIT] = absent_exit(t, a, role, index);
 	}
 	return row;
 }

@@ -150,7 +150,7 @@ static void a_job_with_all_that_can_be_said(void **state)
 	                          "├─ worker-0  Failed            0         137 OOMKilled  n1    w0\n"
 	                          "├─ worker-1  ImagePullBackOff  1         -              n2    w1   "
 	                          "back-off\\npulling\n"
-	                          "└─ worker-2  Succeeded         0\n"
+	                          "└─ worker-2  Succeeded         0         0\n"
 	                          "\n"
 	                          "Last restarts:\n"
 	                          "AGO  REPLICA   CAUSE     EXIT  NODE    RAN   SCOPE\n"
@@ -160,6 +160,36 @@ static void a_job_with_all_that_can_be_said(void **state)
 	                          "Last events:\n"
 	                          "59s            Normal   Restarted  job       worker-1\n"
 	                          "30s (4 times)  Warning  Failed     worker-1  no image\n");
+}
+
+/* What the record knows of replicas without a pod: how they ended, and how often since they came. */
+static void replicas_without_a_pod(void **state)
+{
+	(void)state;
+	draw(&(struct input){
+		.replicas = "6",
+		.status = "{\"dlOperator\":{\"version\":1,\"phase\":\"Restarting\",\"generation\":2,"
+			  "\"lastRestart\":{\"time\":\"2026-01-02T03:09:00Z\",\"cause\":\"Failed\","
+			  "\"scope\":\"Pod\",\"role\":\"worker\",\"index\":1,\"exitCode\":9},"
+			  "\"restartHistory\":[{\"time\":\"2026-01-02T03:09:00Z\",\"cause\":\"Failed\","
+			  "\"scope\":\"Pod\",\"role\":\"worker\",\"index\":1,\"exitCode\":9},"
+			  "{\"time\":\"2026-01-02T03:08:00Z\",\"cause\":\"Failed\",\"scope\":\"Job\","
+			  "\"role\":\"master\",\"index\":0,\"exitCode\":8},"
+			  "{\"time\":\"2026-01-02T03:07:00Z\",\"cause\":\"Failed\",\"scope\":\"Pod\","
+			  "\"role\":\"worker\",\"index\":4,\"exitCode\":7}],"
+			  "\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":5,\"completed\":\"2\","
+			  "\"failed\":\"3\",\"restarts\":{\"Resized\":1},\"byIndex\":{\"generation\":"
+			  "{\"1\":\"1,4\",\"6\":\"5\"},\"exitCode\":{\"6\":\"3\"},\"before\":{\"1\":\"2\"}}}}}}",
+	});
+	/* The job's generation was raised twice, once by an edit; worker-2 came after the other one. */
+	has("└─ master-0  NoPod      1         8\n");
+	has("├─ worker-0  NoPod      1\n"
+	    "├─ worker-1  NoPod      2         9\n"
+	    "├─ worker-2  Succeeded  0         0\n"
+	    "├─ worker-3  Failed     1         6\n"
+	    "├─ worker-4  NoPod      2\n"
+	    /* Nobody has planned it yet. */
+	    "└─ worker-5  NoPod      0\n");
 }
 
 /* It is one of the replicas that can be looked at, and is not counted. */
@@ -385,6 +415,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_with_all_that_can_be_said),
+		cmocka_unit_test(replicas_without_a_pod),
 		cmocka_unit_test(tensorboard_and_its_address),
 		cmocka_unit_test(a_job_that_nobody_has_looked_at),
 		cmocka_unit_test(an_invalid_job_says_what_is_wrong),

@@ -168,6 +168,25 @@ int64_t record_generation(const struct record *r, const struct role *role, const
 	return job + rr->level.generation + (own ? own->generation : 0);
 }
 
+/* How often the job's generation was raised by an edit or a suspension. A role that came later has seen fewer. */
+static int64_t count_edits(const struct record *r)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < r->n_roles; i++)
+		most = MAX(most, (int64_t)r->roles[i].restarts[CAUSE_RESIZED] + r->roles[i].restarts[CAUSE_SUSPENDED]);
+	return most;
+}
+
+int64_t record_replica_restarts(const struct record *r, const struct role *role, const struct record_role *rr,
+                                int32_t index)
+{
+	const struct level *own = rr->n_indexes ? record_index_level(rr, index) : NULL;
+	int64_t others = (own ? own->before : 0) + (role->aux ? 0 : count_edits(r));
+
+	return MAX(record_generation(r, role, rr, index) - others, (int64_t)0);
+}
+
 int32_t record_role_restarts(const struct record_role *role)
 {
 	int64_t n = role->other_restarts;
@@ -180,7 +199,7 @@ int32_t record_role_restarts(const struct record_role *role)
 static bool same_level(const struct level *a, const struct level *b)
 {
 	return a->generation == b->generation && a->streak == b->streak && a->at == b->at && a->counted == b->counted &&
-	       a->barren == b->barren;
+	       a->barren == b->barren && a->before == b->before && a->exit_code == b->exit_code;
 }
 
 static bool same_indexes(const struct record_role *a, const struct record_role *b)
@@ -282,8 +301,7 @@ void record_shorten(struct record *r)
 		for (size_t k = 0; k < role->n_indexes; k++) {
 			struct level *l = &role->indexes[k].level;
 
-			l->streak = l->barren = 0;
-			l->at = 0;
+			*l = (struct level){ .generation = l->generation, .counted = l->counted };
 			if (l->generation || l->counted)
 				role->indexes[n++] = role->indexes[k];
 		}

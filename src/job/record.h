@@ -82,6 +82,9 @@ struct level {
 	msec at;         /* of the last restart */
 	int32_t counted; /* of the restarts that count, those that the limit sees: not those before a quiet window */
 	int32_t barren;  /* restarts in a row that do not count, of pods that never ran */
+	/* Of a replica only, for people. */
+	int64_t before;    /* what of its generation is none of its own: from before it came, or because it left */
+	int32_t exit_code; /* with which it was given up; 0: nobody knows */
 };
 
 struct index_level {
@@ -185,6 +188,9 @@ struct record *record_copy(const struct record *r, struct arena *a);
 struct record_role *record_role_of(const struct record *r, struct str name);
 /* The generation that a pod of that replica must carry. */
 int64_t record_generation(const struct record *r, const struct role *role, const struct record_role *rr, int32_t index);
+/* How often that replica was started again since it came; edits and suspensions are none. */
+int64_t record_replica_restarts(const struct record *r, const struct role *role, const struct record_role *rr,
+                                int32_t index);
 /* The level of one index: NULL if it was never restarted alone; made if need be. */
 const struct level *record_index_level(const struct record_role *role, int32_t index);
 struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index);

@@ -29,6 +29,8 @@ static const struct part {
 	{ "restartedAt", PART_TIME, offsetof(struct level, at) },
 	{ "counted", PART_INT32, offsetof(struct level, counted) },
 	{ "barren", PART_INT32, offsetof(struct level, barren) },
+	{ "before", PART_INT64, offsetof(struct level, before) },
+	{ "exitCode", PART_INT32, offsetof(struct level, exit_code) },
 };
 
 static int64_t part_get(const struct part *p, const struct level *l)

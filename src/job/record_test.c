@@ -25,7 +25,7 @@ static struct record *full(struct arena *a)
 		.running = t + 1000,
 		.end = t + 2000,
 		.creating_since = t + 3000,
-		.level = { 2, 3, t + 4000, 5, 6 },
+		.level = { 2, 3, t + 4000, 5, 6, 0, 0 },
 		.drain = true,
 		.restarting = true,
 		.suspended = true,
@@ -45,7 +45,7 @@ static struct record *full(struct arena *a)
 	r->roles[0] = (struct record_role){
 		.name = STR("worker"),
 		.count = 5,
-		.level = { 1, 2, t + 8000, 1, 2 },
+		.level = { 1, 2, t + 8000, 1, 2, 0, 0 },
 		.drain = true,
 		.restarts = { [CAUSE_FAILED] = 3, [CAUSE_RESIZED] = 1 },
 		.counted_ever = 3,
@@ -57,8 +57,8 @@ static struct record *full(struct arena *a)
 	ranges_add(&r->roles[0].ran, a, 1);
 	r->roles[0].accepted = true;
 	r->roles[0].limit = (struct limit_view){ true, 6, 2, SCOPE_ROLE, 3600 };
-	*record_index_make(&r->roles[0], a, 4) = (struct level){ 1, 1, t, 2, 0 };
-	*record_index_make(&r->roles[0], a, 1) = (struct level){ 6, 5, t, 2, 3 };
+	*record_index_make(&r->roles[0], a, 4) = (struct level){ 1, 1, t, 2, 0, 1, 137 };
+	*record_index_make(&r->roles[0], a, 1) = (struct level){ 6, 5, t, 2, 3, 4, 1 };
 	r->roles[1] = (struct record_role){ .name = STR("ps"), .count = -1 };
 	return r;
 }
@@ -381,7 +381,7 @@ static void many_restarts_stay_short(void **state)
 		r->roles[0] = (struct record_role){ .name = STR("worker"), .count = 10000 };
 		for (int32_t i = 0; i < 10000; i++)
 			*record_index_make(&r->roles[0], &a, i) =
-				(struct level){ 3, 3, now + (apart ? SECONDS(i * 7919 % 600) : 0), 3, 0 };
+				(struct level){ 3, 3, now + (apart ? SECONDS(i * 7919 % 600) : 0), 3, 0, 0, 0 };
 		assert_true(written(r, &a).n < 64 << 10);
 		back = through_json(r, &a);
 		assert_int_equal(back->roles[0].n_indexes, 10000);
@@ -414,7 +414,7 @@ static struct level some_level(struct rng *rng, msec t)
 {
 	int32_t n = 1 + (int32_t)rng_below(rng, 8);
 
-	return (struct level){ n, n, t + SECONDS(rng_below(rng, 86400)), n, (int32_t)rng_below(rng, 3) };
+	return (struct level){ n, n, t + SECONDS(rng_below(rng, 86400)), n, (int32_t)rng_below(rng, 3), 0, 0 };
 }
 
 /* … or three times each, in their own order, some of them with quiet hours between: no two neighbours are alike. */
@@ -430,8 +430,13 @@ static void many_restarts_that_differ_stay_short(void **state)
 		int32_t counted = 1 + (int32_t)rng_below(&rng, 3), streak = 1 + (int32_t)rng_below(&rng, 3);
 
 		*record_index_make(&r->roles[0], &a, i) =
-			(struct level){ 3, streak, 1800000000000 + SECONDS(rng_below(&rng, 86400)), counted,
-			                (int32_t)rng_below(&rng, 2) };
+			(struct level){ 3,
+			                streak,
+			                1800000000000 + SECONDS(rng_below(&rng, 86400)),
+			                counted,
+			                (int32_t)rng_below(&rng, 2),
+			                0,
+			                0 };
 	}
 	text = written(r, &a);
 	assert_true(text.n < 64 << 10);
@@ -643,7 +648,7 @@ static void shortened(void **state)
 	struct record *r = full(&a);
 
 	(void)state;
-	*record_index_make(&r->roles[0], &a, 7) = (struct level){ 0, 5, 1000, 0, 2 };
+	*record_index_make(&r->roles[0], &a, 7) = (struct level){ 0, 5, 1000, 0, 2, 0, 0 };
 	record_shorten(r);
 	assert_null(record_index_level(&r->roles[0], 7));
 	assert_int_equal(record_index_level(&r->roles[0], 1)->generation, 6);

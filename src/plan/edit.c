@@ -12,11 +12,29 @@ static void shrink(struct world *w, struct role_view *v, int32_t was)
 	ranges_cut(&v->rec->ran, count);
 	/* An index that leaves is a generation further when it comes back: its old pod has nothing to do with it, and
 	   what happened before is forgotten. Where everyone starts again, the job's generation does that. */
-	for (int32_t i = count; v->role->elastic && i < was; i++)
-		record_index_make(v->rec, w->a, i)->generation++;
-	for (size_t i = 0; i < v->rec->n_indexes; i++)
+	for (int32_t i = count; v->role->elastic && i < was; i++) {
+		struct level *l = record_index_make(v->rec, w->a, i);
+
+		l->generation++;
+		l->before++;
+	}
+	for (size_t i = 0; i < v->rec->n_indexes; i++) {
+		struct level *l = &v->rec->indexes[i].level;
+
 		if (v->rec->indexes[i].index >= count)
-			v->rec->indexes[i].level = (struct level){ .generation = v->rec->indexes[i].level.generation };
+			*l = (struct level){ .generation = l->generation, .before = l->before };
+	}
+}
+
+/* What the job, the role and others of that index went through is no restart of those who come now. */
+static void welcome(struct world *w, struct role_view *v, int32_t was)
+{
+	for (int32_t i = MAX(was, 0); i < v->role->count; i++) {
+		int64_t before = record_replica_restarts(w->next, v->role, v->rec, i);
+
+		if (before)
+			record_index_make(v->rec, w->a, i)->before += before;
+	}
 }
 
 /* Has a role that counts come or gone? */
@@ -45,7 +63,7 @@ static bool was_planned(const struct record *r)
 
 bool edit_check(struct world *w)
 {
-	bool resized = was_planned(w->in->record) && w->roles_changed && roles_differ(w);
+	bool planned = was_planned(w->in->record), resized = planned && w->roles_changed && roles_differ(w);
 
 	for (size_t r = 0; r < w->job->n_roles; r++) {
 		struct role_view *v = &w->roles[r];
@@ -55,6 +73,8 @@ bool edit_check(struct world *w)
 			continue;
 		v->rec->count = v->role->count;
 		shrink(w, v, was);
+		if (planned)
+			welcome(w, v, was);
 		resized |= !v->role->elastic && was >= 0;
 	}
 	if (resized)

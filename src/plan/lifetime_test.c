@@ -302,6 +302,35 @@ static void an_index_that_comes_back(void **state)
 	t_free(t);
 }
 
+/* What counts as a restart of a replica: neither an edit nor what happened before it came. */
+static void a_new_replica_has_no_restarts(void **state)
+{
+	struct t *t = running();
+	int64_t restarts[3];
+
+	(void)state;
+	t->roles[1].restart = (struct restart){ .policy = RESTART_ALWAYS, .scope = SCOPE_JOB, .limit = -1 };
+	for (int i = 0; i < 2; i++) {
+		t_exit(t, "worker", 1, 1);
+		t_settle(t);
+		t_pass(t, MINUTES(2));
+		t_settle(t);
+		t_run(t);
+		t_settle(t);
+		t->roles[1].count = 3;
+		t_settle(t);
+		t_run(t);
+		t_settle(t);
+	}
+	assert_int_equal(t_pod(t, "worker", 2)->pod.generation, 3);
+	for (int32_t i = 0; i < 3; i++)
+		restarts[i] = record_replica_restarts(t->record, &t->roles[1], t_rec(t, "worker"), i);
+	assert_int_equal(restarts[0], 2);
+	assert_int_equal(restarts[1], 2);
+	assert_int_equal(restarts[2], 1);
+	t_free(t);
+}
+
 /* What went long ago, in a generation that nobody remembers, says nothing. */
 static void a_tombstone_of_another_generation(void **state)
 {
@@ -391,6 +420,7 @@ int main(void)
 		cmocka_unit_test(suspended_says_what_it_waits_for),
 		cmocka_unit_test(resize),
 		cmocka_unit_test(elastic_members_come_and_go),
+		cmocka_unit_test(a_new_replica_has_no_restarts),
 		cmocka_unit_test(an_index_that_comes_back),
 		cmocka_unit_test(a_tombstone_of_another_generation),
 		cmocka_unit_test(elastic_minimum),

@@ -103,7 +103,7 @@ static void forget_quiet(struct world *w)
 				l->streak = l->barren = 0;
 				l->at = 0;
 			}
-			if (l->generation || l->counted || l->at)
+			if (l->generation || l->counted || l->at || l->before || l->exit_code)
 				rec->indexes[n++] = *one;
 		}
 		rec->n_indexes = n;

@@ -269,6 +269,8 @@ void restart_give_up(struct world *w)
 				continue;
 			rep->verdict = V_GIVEN_UP;
 			ranges_add(&v->rec->failed, w->a, i);
+			if (rep->exit_code > 0)
+				record_index_make(v->rec, w->a, i)->exit_code = rep->exit_code;
 			/* The first one explains. */
 			if (str_empty(w->lost_why)) {
 				w->lost_why = why;

@@ -51,6 +51,20 @@ static void policies_and_causes(void **state)
 	}
 }
 
+/* Its pod may be cleaned away; how it ended is still asked for. */
+static void a_code_that_was_final_is_kept(void **state)
+{
+	struct t *t = workers(3, RESTART_NEVER, SCOPE_POD);
+
+	(void)state;
+	t_exit(t, "worker", 1, 77);
+	t_settle(t);
+	assert_true(ranges_has(&t_rec(t, "worker")->failed, 1));
+	assert_int_equal(record_index_level(t_rec(t, "worker"), 1)->exit_code, 77);
+	assert_int_equal(t_rec(t, "worker")->n_indexes, 1);
+	t_free(t);
+}
+
 static void success_is_never_restarted(void **state)
 {
 	struct t *t = workers(2, RESTART_ALWAYS, SCOPE_POD);
@@ -517,6 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(policies_and_causes),
+		cmocka_unit_test(a_code_that_was_final_is_kept),
 		cmocka_unit_test(success_is_never_restarted),
 		cmocka_unit_test(record_first_then_delete),
 		cmocka_unit_test(scope_pod_touches_one),

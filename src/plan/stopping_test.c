@@ -368,8 +368,11 @@ static void an_elastic_member_comes_back_afresh(void **state)
 	t_exit(t, "worker", 1, 0);
 	t_settle(t);
 	assert_true(ranges_has(&t_rec(t, "worker")->completed, 1));
+	assert_int_equal(record_replica_restarts(t->record, &t->roles[1], t_rec(t, "worker"), 1), 1);
 	t->roles[1].count = 1;
 	t_settle(t);
+	/* While its pod goes, it is its own still. */
+	assert_int_equal(record_replica_restarts(t->record, &t->roles[1], t_rec(t, "worker"), 1), 1);
 	t->roles[1].count = 2;
 	t_settle(t);
 	l = record_index_level(t_rec(t, "worker"), 1);
@@ -377,6 +380,7 @@ static void an_elastic_member_comes_back_afresh(void **state)
 	assert_int_equal(l->counted, 0);
 	assert_int_equal(l->streak, 0);
 	assert_int_equal(t_pod(t, "worker", 1)->pod.generation, 2);
+	assert_int_equal(record_replica_restarts(t->record, &t->roles[1], t_rec(t, "worker"), 1), 0);
 	assert_false(ranges_has(&t_rec(t, "worker")->completed, 1));
 	t_free(t);
 }
