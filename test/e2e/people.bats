@@ -131,7 +131,8 @@ SH
   chmod +x plugin
   answers "GET /apis/mlkube.io/ 401 {}" "GET /apis 200 {}"
   serve
-  jq -n --arg port "$(cat port)" --arg plugin "$PWD/plugin" '{apiVersion: "v1", kind: "Config", "current-context": "here",
+  jq -n --arg port "$(cat port)" --arg plugin "$PWD/plugin" '{
+    apiVersion: "v1", kind: "Config", "current-context": "here",
     contexts: [{name: "here", context: {cluster: "k", user: "u"}}],
     clusters: [{name: "k", cluster: {server: "http://127.0.0.1:\($port)"}}],
     users: [{name: "u", user: {exec: {apiVersion: "client.authentication.k8s.io/v1", command: $plugin}}}]}' >kubeconfig
