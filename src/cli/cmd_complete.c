@@ -2,7 +2,7 @@
    before what is said about it, and at the end what the shell shall do itself, in the numbers that kubectl gives its
    plugins: ":4" nothing, ":0" files, ":16" folders. */
 #include "cli/commands.h"
-#include "client/jobs.h"
+#include "client/gather.h"
 #include "client/view.h"
 #include "term/plain.h"
 
@@ -123,6 +123,31 @@ static void job_names(const struct completing *c)
 	session_end(&s);
 }
 
+/* Of the job before it: those that run. */
+static void replicas(const struct completing *c)
+{
+	struct session s = { 0 };
+	struct job_found f;
+	struct gathered d;
+	int at = 0;
+
+	while (at + 1 < c->n && (c->words[at][0] == '-' || is_value(c, at)))
+		at++;
+	if (at + 1 < c->n && open_remote(c, &s) && job_find(&s.remote, s.kinds, c->words[at], &f)) {
+		if (gather_job(&s, &f, &d))
+			for (size_t i = 0; i < d.tree.n_pods; i++) {
+				const struct pod *p = &d.tree.pods[i];
+
+				if (p->phase == POD_RUNNING && p->role.n)
+					candidate(c, STR_NONE,
+					          arena_printf(&d.arena, "%.*s-%d", STR_F(p->role), p->index), NULL);
+			}
+		gathered_release(&d);
+		job_found_release(&f);
+	}
+	session_end(&s);
+}
+
 static void namespaces(const struct completing *c)
 {
 	struct session s = { 0 };
@@ -177,6 +202,8 @@ static enum shell complete_as(const struct completing *c, struct str what, struc
 		job_names(c);
 	else if (mentions(what, "KIND"))
 		kinds(c);
+	else if (str_eqc(what, "REPLICA"))
+		replicas(c);
 	else if (mentions(what, "COMMAND"))
 		command_names(c);
 	else if (mentions(what, "STATE"))

@@ -48,7 +48,7 @@ static int options_end(int argc, char **argv)
 {
 	int at = 0;
 
-	while (at < argc && strcmp(argv[at], "--"))
+	while (at < argc && strcmp(argv[at], "--") != 0)
 		at++;
 	return at;
 }

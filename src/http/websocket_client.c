@@ -114,12 +114,12 @@ static struct str header_of(struct str head, struct str name)
 
 static int status_of(struct str head)
 {
-	struct str word;
+	struct str version, code;
 	int64_t n;
 
-	return str_next(&head, ' ', &word) && str_next(&head, ' ', &word) && str_int(word, &n) && n >= 100 && n < 600
-	               ? (int)n
-	               : 0;
+	if (!str_next(&head, ' ', &version) || !str_next(&head, ' ', &code) || !str_int(code, &n))
+		return 0;
+	return n >= 100 && n < 600 ? (int)n : 0;
 }
 
 /* A refusal, whose body is read to its end. */

@@ -104,6 +104,8 @@ KEYS
   split dljob exec --local -q one trainer-5 -- true
   is "$status" 1
   is "$err" "dljob exec: no replica trainer-5 runs; there are: trainer-0"
+  is "$(dljob __complete -- exec --local one tr)" "trainer-0
+:4"
   split dljob exec --local -q one trainer -- true
   is "$status" 2
   has "$err" "'trainer' is no replica"

@@ -123,7 +123,8 @@ struct usage usage_between(const struct usage_sample *before, const struct usage
                            size_t which)
 {
 	size_t n = s->containers.n;
-	int64_t *firsts = xcalloc(n, sizeof(*firsts)), ticks = 0, pages = 0;
+	int64_t window = MAX(now->at - before->at, (msec)1), *firsts = xcalloc(n, sizeof(*firsts)), ticks = 0,
+		pages = 0;
 	bool rest = is_first_running(s, which);
 
 	for (size_t i = 0; i < n; i++)
@@ -140,7 +141,6 @@ struct usage usage_between(const struct usage_sample *before, const struct usage
 		ticks += p->ticks - (old && old->start == p->start ? old->ticks : 0);
 	}
 	free(firsts);
-	return (struct usage){ .cpu_milli = ticks * 1000 * 1000 /
-		                            (sysconf(_SC_CLK_TCK) * MAX(now->at - before->at, (msec)1)),
+	return (struct usage){ .cpu_milli = ticks * 1000 * 1000 / (sysconf(_SC_CLK_TCK) * window),
 		               .memory = pages * sysconf(_SC_PAGESIZE) };
 }
