@@ -12,6 +12,7 @@ enum http_code {
 	HTTP_FORBIDDEN = 403, /* a right that is missing, a quota, an admission plugin */
 	HTTP_NOT_FOUND = 404,
 	HTTP_NOT_ALLOWED = 405,
+	HTTP_NOT_ACCEPTABLE = 406,
 	HTTP_TIMEOUT = 408,
 	HTTP_CONFLICT = 409, /* AlreadyExists, or another version or UID than was said */
 	HTTP_GONE = 410,     /* a resourceVersion that the server does not remember */

@@ -32,7 +32,7 @@ bool may_stream(struct answering *q)
 {
 	if (q->api->streams < STREAMS_MAX)
 		return true;
-	answer_status(q, API_TOO_MANY, "too many watches: the local cluster serves %d at once", STREAMS_MAX);
+	answer_status(q, HTTP_TOO_MANY, "too many watches: the local cluster serves %d at once", STREAMS_MAX);
 	return false;
 }
 
@@ -45,10 +45,10 @@ static bool refuse_version(struct answering *q)
 	const struct api_route *r = q->route;
 
 	if (r->not_older > now)
-		answer_status(q, API_TIMEOUT, "Too large resource version: %llu, current: %llu",
+		answer_status(q, HTTP_GATEWAY_TIMEOUT, "Too large resource version: %llu, current: %llu",
 		              (unsigned long long)r->not_older, (unsigned long long)now);
 	else if (r->exact && r->exact != now)
-		answer_status(q, API_GONE, "The resourceVersion for the provided list is too old.");
+		answer_status(q, HTTP_GONE, "The resourceVersion for the provided list is too old.");
 	else
 		return false;
 	return true;
@@ -81,7 +81,7 @@ static bool read_protobuf(struct answering *q, struct buf *ret, struct str body)
 
 	if (protobuf_to_json(q->route->request.type->kind, body, ret, &e))
 		return true;
-	answer_status(q, API_BAD_REQUEST, "%s", err_msg(&e));
+	answer_status(q, HTTP_BAD_REQUEST, "%s", err_msg(&e));
 	err_release(&e);
 	buf_release(ret);
 	return false;
@@ -109,7 +109,7 @@ static void answer_store(struct answering *q, struct str body)
 	}
 	store_call(q->api->config.store, &r, &a);
 	buf_release(&json);
-	if (q->form == ACCEPT_TABLE && reads && a.code == API_OK)
+	if (q->form == ACCEPT_TABLE && reads && a.code == HTTP_OK)
 		answer_table(q, &a);
 	else
 		answer_json(q, a.code, &a.body);
@@ -126,7 +126,7 @@ static void answer_access(struct answering *q)
 	buf_put(&b,
 	        STR("{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\",\"metadata\":{},"
 	            "\"spec\":{},\"status\":{\"allowed\":true}}"));
-	answer_json(q, API_CREATED, &b);
+	answer_json(q, HTTP_CREATED, &b);
 }
 
 static void answer_discovery(struct answering *q)
@@ -146,7 +146,7 @@ static void answer_discovery(struct answering *q)
 		discovery_group(&b, s, r->group);
 	else
 		discovery_resources(&b, s, r->group, r->version);
-	http_answer(q->x, API_OK, accept_content_type(q->form), &b);
+	http_answer(q->x, HTTP_OK, accept_content_type(q->form), &b);
 }
 
 static void answer_fixed(struct answering *q, void (*write)(struct buf *b, const struct store *s))
@@ -154,7 +154,7 @@ static void answer_fixed(struct answering *q, void (*write)(struct buf *b, const
 	struct buf b = BUF_INIT(API_ANSWER_MAX);
 
 	write(&b, q->api->config.store);
-	answer_json(q, API_OK, &b);
+	answer_json(q, HTTP_OK, &b);
 }
 
 static void answer_other(struct answering *q)
@@ -164,18 +164,18 @@ static void answer_other(struct answering *q)
 	switch (q->route->action) {
 	case API_HEALTH:
 		buf_put(&b, STR("ok"));
-		http_answer(q->x, API_OK, "text/plain; charset=utf-8", &b);
+		http_answer(q->x, HTTP_OK, "text/plain; charset=utf-8", &b);
 		return;
 	case API_VERSION:
 		discovery_version(&b, q->api->config.version);
-		answer_json(q, API_OK, &b);
+		answer_json(q, HTTP_OK, &b);
 		return;
 	case API_OPENAPI_GROUP:
 		openapi_group(&b, q->api->config.store, q->route->group, q->route->version);
-		answer_json(q, API_OK, &b);
+		answer_json(q, HTTP_OK, &b);
 		return;
 	case API_OPENAPI_V2:
-		answer_status(q, API_NOT_FOUND, "the local cluster has no OpenAPI v2: use /openapi/v3");
+		answer_status(q, HTTP_NOT_FOUND, "the local cluster has no OpenAPI v2: use /openapi/v3");
 		return;
 	case API_STORE:
 	case API_WATCH:
@@ -200,7 +200,7 @@ static void answer_openapi_v2(struct answering *q)
 	struct buf b = BUF_INIT(1024);
 
 	openapi_v2(&b);
-	http_answer(q->x, API_OK, OPENAPI_V2_CONTENT, &b);
+	http_answer(q->x, HTTP_OK, OPENAPI_V2_CONTENT, &b);
 }
 
 static unsigned forms_of(enum api_action a)
@@ -226,7 +226,7 @@ static void dispatch(struct answering *q, struct str body)
 		return;
 	}
 	if (q->form == ACCEPT_NONE && !is_text(q->route->action)) {
-		answer_status(q, API_NOT_ACCEPTABLE, "only the following media types are accepted: application/json");
+		answer_status(q, HTTP_NOT_ACCEPTABLE, "only the following media types are accepted: application/json");
 		return;
 	}
 	switch (q->route->action) {
@@ -285,7 +285,7 @@ static bool on_admit(void *cookie, struct http_exchange *x, const struct http_se
 	(void)r;
 	if (identity_admits(&a->identity, http_header(x, "Authorization")))
 		return true;
-	answer_status(&q, API_UNAUTHORIZED, "Unauthorized");
+	answer_status(&q, HTTP_UNAUTHORIZED, "Unauthorized");
 	return false;
 }
 
@@ -293,7 +293,7 @@ static void on_too_large(void *cookie, struct http_exchange *x)
 {
 	struct answering q = { .api = cookie, .x = x };
 
-	answer_status(&q, API_TOO_LARGE, "Request entity too large: limit is %d", STORE_BODY_MAX);
+	answer_status(&q, HTTP_TOO_LARGE, "Request entity too large: limit is %d", STORE_BODY_MAX);
 }
 
 static void on_request(void *cookie, struct http_exchange *x, const struct http_service_request *r)

@@ -50,14 +50,14 @@ void answer_evict(struct answering *q, struct str body)
 	char *written = yyjson_is_obj(options) ? yyjson_val_write(options, 0, NULL) : NULL;
 
 	if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
-		answer_status(q, API_BAD_REQUEST, "the body is not an Eviction");
+		answer_status(q, HTTP_BAD_REQUEST, "the body is not an Eviction");
 		return;
 	}
 	buf_put(&text, str_c(written));
 	free(written);
 	if (text.overflow) {
 		buf_release(&text);
-		answer_status(q, API_BAD_REQUEST, "the deleteOptions are too large");
+		answer_status(q, HTTP_BAD_REQUEST, "the deleteOptions are too large");
 		return;
 	}
 	r.verb = STORE_DELETE;
@@ -71,9 +71,8 @@ void answer_evict(struct answering *q, struct str body)
 	if (!http_is_good(a.code)) {
 		answer_json(q, a.code, &a.body);
 	} else {
-		buf_put(&b, STR("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\","
-		                "\"code\":201}"));
-		answer_json(q, API_CREATED, &b);
+		status_put(&b, &(struct status){ .code = HTTP_CREATED });
+		answer_json(q, HTTP_CREATED, &b);
 	}
 	store_answer_release(&a);
 }

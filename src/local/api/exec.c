@@ -135,7 +135,7 @@ static void put_failure(struct exec_session *s, struct buf *b)
 	int code = WIFEXITED(s->answer.status) ? WEXITSTATUS(s->answer.status) : 128 + WTERMSIG(s->answer.status);
 
 	if (s->answer.text[0]) {
-		api_statusf(b, API_INTERNAL, "Internal error occurred: %s", s->answer.text);
+		api_statusf(b, HTTP_SERVER_ERROR, "Internal error occurred: %s", s->answer.text);
 		return;
 	}
 	buf_printf(b,
@@ -152,7 +152,7 @@ static void tell_end(struct exec_session *s, bool gone)
 	for (size_t i = 0; i < ARRAY_LEN(s->outputs); i++)
 		read_last_words(&s->outputs[i]);
 	if (gone)
-		api_statusf(&b, API_INTERNAL, "Internal error occurred: the pod has ended");
+		api_statusf(&b, HTTP_SERVER_ERROR, "Internal error occurred: the pod has ended");
 	else if (s->answer.status == 0 && !s->answer.text[0])
 		buf_put(&b, STR("{\"metadata\":{},\"status\":\"Success\"}"));
 	else
@@ -402,7 +402,7 @@ static void start(struct answering *q, const char *folder, struct str container)
 	if (!protocol)
 		return;
 	if (!open_streams(&r, o)) {
-		answer_status(q, API_INTERNAL, "no pipe or terminal: %s", strerror(errno));
+		answer_status(q, HTTP_SERVER_ERROR, "no pipe or terminal: %s", strerror(errno));
 		return;
 	}
 	memcpy(x.fds, r.theirs, sizeof(x.fds));
@@ -413,7 +413,7 @@ static void start(struct answering *q, const char *folder, struct str container)
 	}
 	streams_close(r.theirs);
 	streams_close(r.ours);
-	answer_status(q, API_BAD_REQUEST, "%s", err_msg(&e));
+	answer_status(q, HTTP_BAD_REQUEST, "%s", err_msg(&e));
 	err_release(&e);
 }
 
@@ -425,7 +425,7 @@ yyjson_doc *answer_read_pod(struct answering *q)
 
 	store_call(q->api->config.store,
 	           &(struct store_request){ .verb = STORE_GET, .type = r->type, .ns = r->ns, .name = r->name }, &a);
-	if (a.code == API_OK)
+	if (a.code == HTTP_OK)
 		doc = yyjson_read(a.body.p, a.body.n, 0);
 	else
 		answer_json(q, a.code, &a.body);
@@ -441,7 +441,7 @@ bool answer_pod_folder(struct answering *q, yyjson_val *pod, struct buf *folder)
 	if (c->pod_folder &&
 	    c->pod_folder(c->cookie, r->ns, r->name, json_str(json_at(pod, "metadata", "uid", NULL)), folder))
 		return true;
-	answer_status(q, API_BAD_REQUEST, "pod \"%.*s\" does not run on this machine", STR_F(r->name));
+	answer_status(q, HTTP_BAD_REQUEST, "pod \"%.*s\" does not run on this machine", STR_F(r->name));
 	return false;
 }
 

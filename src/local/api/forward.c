@@ -213,7 +213,7 @@ static void start_forward(struct answering *q, const char *folder)
 	if (!protocol)
 		return;
 	if (!q->route->port || !pod_connect(folder, (int)q->route->port, &conn, &e)) {
-		answer_status(q, API_BAD_REQUEST, "%s", q->route->port ? err_msg(&e) : "ports: one port, 1 to 65535");
+		answer_status(q, HTTP_BAD_REQUEST, "%s", q->route->port ? err_msg(&e) : "ports: one port, 1 to 65535");
 		err_release(&e);
 		return;
 	}

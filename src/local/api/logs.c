@@ -186,7 +186,7 @@ static void refuse_choice(struct answering *q, yyjson_val *containers)
 	{
 		buf_printf(&names, "%s%.*s", i ? " " : "", STR_F(json_str(json_get(v, "name"))));
 	}
-	answer_status(q, API_BAD_REQUEST, "a container name must be specified for pod %.*s, choose one of: [%.*s]",
+	answer_status(q, HTTP_BAD_REQUEST, "a container name must be specified for pod %.*s, choose one of: [%.*s]",
 	              STR_F(q->route->request.name), STR_F(buf_str(&names)));
 	buf_release(&names);
 }
@@ -204,7 +204,7 @@ bool answer_choose_container(struct answering *q, yyjson_val *pod, struct str na
 	/* It becomes part of a path. */
 	if (!str_is_dns_label(name, false) ||
 	    (!is_in(containers, name) && !is_in(json_at(pod, "spec", "initContainers", NULL), name))) {
-		answer_status(q, API_BAD_REQUEST, "container %.*s is not valid for pod %.*s",
+		answer_status(q, HTTP_BAD_REQUEST, "container %.*s is not valid for pod %.*s",
 		              STR_F(str_sub(name, 0, 64)), STR_F(q->route->request.name));
 		return false;
 	}
@@ -256,14 +256,14 @@ static bool choose_kept_container(struct answering *q, const char *folder, struc
 	if (dir)
 		closedir(dir);
 	if (n > 1)
-		answer_status(q, API_BAD_REQUEST,
+		answer_status(q, HTTP_BAD_REQUEST,
 		              "a container name must be specified for pod %.*s, choose one of: [%.*s]",
 		              STR_F(q->route->request.name), STR_F(buf_str(&names)));
 	buf_release(&names);
 	if (n > 1)
 		return false;
 	if (!str_is_dns_label(name, false) || pod_tail_runs(folder, name) < 0) {
-		answer_status(q, API_BAD_REQUEST, "container %.*s is not valid for pod %.*s",
+		answer_status(q, HTTP_BAD_REQUEST, "container %.*s is not valid for pod %.*s",
 		              STR_F(str_sub(name, 0, 64)), STR_F(q->route->request.name));
 		return false;
 	}
@@ -280,7 +280,7 @@ static int64_t choose_previous(struct answering *q, struct buf *folder, struct s
 	if (run < 0)
 		run = kept_folder(q, before, folder) ? pod_tail_runs(folder->p, container) : -1;
 	if (run < 0)
-		answer_status(q, API_BAD_REQUEST, "previous terminated container \"%.*s\" in pod \"%.*s\" not found",
+		answer_status(q, HTTP_BAD_REQUEST, "previous terminated container \"%.*s\" in pod \"%.*s\" not found",
 		              STR_F(container), STR_F(q->route->request.name));
 	return run;
 }
@@ -294,7 +294,7 @@ static int64_t choose_run(struct answering *q, yyjson_val *pod, struct buf *fold
 	if (q->route->log.previous)
 		return choose_previous(q, folder, container, 0);
 	if (last < 0)
-		answer_status(q, API_BAD_REQUEST, "container \"%.*s\" in pod \"%.*s\" is waiting to start: %.*s",
+		answer_status(q, HTTP_BAD_REQUEST, "container \"%.*s\" in pod \"%.*s\" is waiting to start: %.*s",
 		              STR_F(container), STR_F(name), STR_F(waits_for(pod, container)));
 	return last;
 }
@@ -387,8 +387,8 @@ void answer_log(struct answering *q)
 
 	store_call(q->api->config.store,
 	           &(struct store_request){ .verb = STORE_GET, .type = r->type, .ns = r->ns, .name = r->name }, &a);
-	if (a.code != API_OK) {
-		if (a.code != API_NOT_FOUND || !answer_kept(q))
+	if (a.code != HTTP_OK) {
+		if (a.code != HTTP_NOT_FOUND || !answer_kept(q))
 			answer_json(q, a.code, &a.body);
 		store_answer_release(&a);
 		return;
@@ -401,7 +401,7 @@ void answer_log(struct answering *q)
 	if (!q->api->config.pod_folder ||
 	    !q->api->config.pod_folder(q->api->config.cookie, r->ns, r->name,
 	                               json_str(json_at(pod, "metadata", "uid", NULL)), &folder))
-		answer_status(q, API_NOT_FOUND, "pod \"%.*s\" has no logs on this machine", STR_F(r->name));
+		answer_status(q, HTTP_NOT_FOUND, "pod \"%.*s\" has no logs on this machine", STR_F(r->name));
 	else if ((run = choose_run(q, pod, &folder, container)) >= 0 && may_stream(q))
 		start_reader(q, pod, folder.p, container, run);
 	buf_release(&folder);

@@ -109,7 +109,7 @@ static void on_window(void *cookie)
 	if (!m->one)
 		put_list(m, &now, &b);
 	else if (!put_pod(m, &now, yyjson_doc_get_root(m->doc), &b))
-		api_status(&b, API_NOT_FOUND, STR("the pod does not run any more"));
+		api_status(&b, HTTP_NOT_FOUND, STR("the pod does not run any more"));
 	http_stream_put(m->x, buf_str(&b));
 	http_stream_end(m->x);
 	buf_release(&b);
@@ -136,7 +136,7 @@ static yyjson_doc *read_pods(struct answering *q)
 	struct str phase;
 
 	store_call(q->api->config.store, r, &a);
-	if (a.code != API_OK) {
+	if (a.code != HTTP_OK) {
 		answer_json(q, a.code, &a.body);
 		store_answer_release(&a);
 		return NULL;
@@ -147,7 +147,7 @@ static yyjson_doc *read_pods(struct answering *q)
 	if (r->verb != STORE_GET || str_eqc(phase, "Running"))
 		return doc;
 	yyjson_doc_free(doc);
-	answer_status(q, API_NOT_FOUND, "podmetrics.metrics.k8s.io \"%.*s/%.*s\" not found: the pod does not run",
+	answer_status(q, HTTP_NOT_FOUND, "podmetrics.metrics.k8s.io \"%.*s/%.*s\" not found: the pod does not run",
 	              STR_F(r->ns), STR_F(r->name));
 	return NULL;
 }

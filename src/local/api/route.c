@@ -78,9 +78,9 @@ static bool served(const struct store *s, struct str group, struct str version)
 static bool read_only(struct routing *r, enum api_action action, struct str group, struct str version)
 {
 	if (!method_is(r, "GET") && !method_is(r, "HEAD"))
-		return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+		return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 	if ((group.n || version.n) && !served(r->store, group, version))
-		return route_refuse(r, API_NOT_FOUND, NO_SUCH);
+		return route_refuse(r, HTTP_NOT_FOUND, NO_SUCH);
 	r->ret->action = action;
 	r->ret->group = group;
 	r->ret->version = version;
@@ -109,7 +109,7 @@ static bool route_fixed(struct routing *r, bool *done)
 	if (p->n == 4 && str_eqc(p->v[0], "apis") && str_eqc(p->v[1], "authorization.k8s.io") &&
 	    str_eqc(p->v[2], "v1") && str_eqc(p->v[3], "selfsubjectaccessreviews")) {
 		if (!method_is(r, "POST"))
-			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+			return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_ACCESS;
 		r->ret->takes_body = true;
 		return true;
@@ -135,12 +135,12 @@ static bool route_metrics(struct routing *r)
 	struct store_request *q = &r->ret->request;
 
 	if (!method_is(r, "GET"))
-		return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+		return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 	if (str_eqc(p->v[3], "nodes"))
-		return route_refuse(r, API_NOT_FOUND,
+		return route_refuse(r, HTTP_NOT_FOUND,
 		                    "the local cluster measures pods only: its node is this machine, which top shows");
 	if (!str_eqc(p->v[at], "pods") || p->n > at + (in_namespace ? 2 : 1))
-		return route_refuse(r, API_NOT_FOUND, NO_SUCH);
+		return route_refuse(r, HTTP_NOT_FOUND, NO_SUCH);
 	*q = (struct store_request){ .verb = p->n > at + 1 ? STORE_GET : STORE_LIST,
 		                     .type = store_type(r->store, STR_NONE, STR("v1"), STR("pods")),
 		                     .ns = in_namespace ? p->v[4] : STR_NONE,
@@ -210,31 +210,31 @@ static bool route_sub(struct routing *r, const struct target *t)
 	if (str_eqc(t->sub, "status") && t->type->status) {
 		q->status = true;
 		if (!method_is(r, "GET") && !method_is(r, "PUT") && !method_is(r, "PATCH"))
-			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+			return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 		return true;
 	}
 	if (pod && str_eqc(t->sub, "log")) {
 		if (!method_is(r, "GET"))
-			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+			return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_LOG;
 		return route_log(r);
 	}
 	/* GET is a WebSocket, POST was SPDY: whether it is one is seen later. */
 	if (pod && str_eqc(t->sub, "exec")) {
 		if (!method_is(r, "GET") && !method_is(r, "POST"))
-			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+			return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_EXEC;
 		return route_exec(r);
 	}
 	if (pod && str_eqc(t->sub, "portforward")) {
 		if (!method_is(r, "GET") && !method_is(r, "POST"))
-			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+			return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_FORWARD;
 		return route_forward(r);
 	}
 	if (pod && str_eqc(t->sub, "eviction")) {
 		if (!method_is(r, "POST"))
-			return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+			return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 		r->ret->action = API_EVICT;
 		r->ret->takes_body = true;
 		q->dry_run = !str_empty(uri_value(&r->query, "dryRun"));
@@ -242,14 +242,14 @@ static bool route_sub(struct routing *r, const struct target *t)
 	}
 	for (size_t i = 0; pod && i < ARRAY_LEN(left_out); i++)
 		if (str_eqc(t->sub, left_out[i].sub))
-			return route_refuse(r, API_NOT_ALLOWED, "%s", left_out[i].why);
+			return route_refuse(r, HTTP_NOT_ALLOWED, "%s", left_out[i].why);
 	/* kubectl cannot know which role is meant. */
 	if (str_eqc(t->sub, "scale") && t->type->group.n)
-		return route_refuse(r, API_NOT_FOUND,
+		return route_refuse(r, HTTP_NOT_FOUND,
 		                    "%.*s have no scale subresource: a job may have several roles; use 'dljob scale "
 		                    "--local %.*s ROLE=N'",
 		                    STR_F(t->type->plural), STR_F(t->name));
-	return route_refuse(r, API_NOT_FOUND, NO_SUCH);
+	return route_refuse(r, HTTP_NOT_FOUND, NO_SUCH);
 }
 
 static const struct {
@@ -283,7 +283,7 @@ static bool find_verb(struct routing *r, const struct target *t)
 		r->ret->takes_body = verbs[i].takes_body;
 		return true;
 	}
-	return route_refuse(r, API_NOT_ALLOWED, NO_METHOD);
+	return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 }
 
 static bool route_object(struct routing *r, const struct target *t)
@@ -311,15 +311,15 @@ bool api_route(struct api_route *ret, const struct store *s, const struct api_as
 
 	*ret = (struct api_route){ 0 };
 	if (!uri_path(&r.path, ask->path, a))
-		return route_refuse(&r, API_NOT_FOUND, NO_SUCH);
+		return route_refuse(&r, HTTP_NOT_FOUND, NO_SUCH);
 	if (!uri_query(&r.query, ask->query, a))
-		return route_refuse(&r, API_BAD_REQUEST, "the query cannot be read");
+		return route_refuse(&r, HTTP_BAD_REQUEST, "the query cannot be read");
 	ok = route_fixed(&r, &done);
 	if (done)
 		return ok;
 	if (is_metrics(&r.path))
 		return route_metrics(&r);
 	if (!read_target(&r, &target))
-		return route_refuse(&r, API_NOT_FOUND, NO_SUCH);
+		return route_refuse(&r, HTTP_NOT_FOUND, NO_SUCH);
 	return route_object(&r, &target);
 }

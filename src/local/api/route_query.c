@@ -31,9 +31,9 @@ static bool patch_type(struct routing *r, struct str type)
 		}
 	}
 	if (str_has_prefix(type, STR("application/apply-patch+")))
-		return route_refuse(r, API_UNSUPPORTED,
+		return route_refuse(r, HTTP_UNSUPPORTED,
 		                    "the local cluster has no server-side apply: use apply without --server-side");
-	return route_refuse(r, API_UNSUPPORTED,
+	return route_refuse(r, HTTP_UNSUPPORTED,
 	                    "the body of the request was in an unknown format - accepted media types include: "
 	                    "application/json-patch+json, application/merge-patch+json, "
 	                    "application/strategic-merge-patch+json");
@@ -54,7 +54,7 @@ bool route_body_type(struct routing *r)
 		r->ret->protobuf = true;
 		return true;
 	}
-	return route_refuse(r, API_UNSUPPORTED,
+	return route_refuse(r, HTTP_UNSUPPORTED,
 	                    "the body of the request was in an unknown format - accepted media types include: "
 	                    "application/json");
 }
@@ -66,7 +66,7 @@ static bool number_parameter(struct routing *r, const char *name, int64_t least,
 	if (str_empty(text))
 		return true;
 	if (!str_int(text, ret) || *ret < least)
-		return route_refuse(r, API_BAD_REQUEST, "%s=%.*s: not a number of at least %lld", name,
+		return route_refuse(r, HTTP_BAD_REQUEST, "%s=%.*s: not a number of at least %lld", name,
 		                    STR_F(str_sub(text, 0, 64)), (long long)least);
 	return true;
 }
@@ -78,7 +78,7 @@ static bool version(struct routing *r, uint64_t *ret)
 	int64_t n = 0;
 
 	if (text.n && (!str_int(text, &n) || n < 0))
-		return route_refuse(r, API_BAD_REQUEST, "resourceVersion: Invalid value: \"%.*s\"",
+		return route_refuse(r, HTTP_BAD_REQUEST, "resourceVersion: Invalid value: \"%.*s\"",
 		                    STR_F(str_sub(text, 0, 64)));
 	*ret = (uint64_t)n;
 	return true;
@@ -92,17 +92,17 @@ static bool list_versions(struct routing *r)
 	if (!version(r, &v))
 		return false;
 	if (match.n && !uri_has(&r->query, "resourceVersion"))
-		return route_refuse(r, API_INVALID,
+		return route_refuse(r, HTTP_INVALID,
 		                    "resourceVersionMatch is forbidden unless resourceVersion is provided");
 	if (str_eqc(match, "Exact")) {
 		if (!v)
-			return route_refuse(r, API_INVALID,
+			return route_refuse(r, HTTP_INVALID,
 			                    "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"");
 		r->ret->exact = v;
 	} else if (str_empty(match) || str_eqc(match, "NotOlderThan")) {
 		r->ret->not_older = v;
 	} else {
-		return route_refuse(r, API_INVALID, "resourceVersionMatch: Unsupported value: \"%.*s\"",
+		return route_refuse(r, HTTP_INVALID, "resourceVersionMatch: Unsupported value: \"%.*s\"",
 		                    STR_F(str_sub(match, 0, 64)));
 	}
 	return true;
@@ -137,7 +137,8 @@ static bool delete_options(struct routing *r)
 	if (!number_parameter(r, "gracePeriodSeconds", 0, &grace))
 		return false;
 	if (policy.n && !is_policy(policy))
-		return route_refuse(r, API_INVALID, "propagationPolicy: must be one of Foreground, Background, Orphan");
+		return route_refuse(r, HTTP_INVALID,
+		                    "propagationPolicy: must be one of Foreground, Background, Orphan");
 	if (grace < 0 && str_empty(policy))
 		return true;
 	delete_options_put(&b, &(struct delete_options){ grace, STR_NONE, policy });
@@ -151,7 +152,7 @@ static bool include_object(struct routing *r)
 	struct str v = uri_value(&r->query, "includeObject");
 
 	if (v.n && !str_eqc(v, "None") && !str_eqc(v, "Metadata") && !str_eqc(v, "Object"))
-		return route_refuse(r, API_BAD_REQUEST, "includeObject: must be one of None, Metadata, Object");
+		return route_refuse(r, HTTP_BAD_REQUEST, "includeObject: must be one of None, Metadata, Object");
 	r->ret->include_object = v.n ? v : STR("Metadata");
 	return true;
 }
@@ -164,7 +165,7 @@ static bool field_validation(struct routing *r)
 	r->ret->unknown = UNKNOWN_WARN;
 	if (!v.n || str_eqc(v, "Ignore") || str_eqc(v, "Warn") || str_eqc(v, "Strict"))
 		return !v.n || unknown_fields_parse(v, &r->ret->unknown);
-	return route_refuse(r, API_INVALID,
+	return route_refuse(r, HTTP_INVALID,
 	                    "fieldValidation: Unsupported value: \"%.*s\": supported values: \"Ignore\", \"Warn\", "
 	                    "\"Strict\"",
 	                    STR_F(str_sub(v, 0, 64)));
@@ -176,7 +177,7 @@ bool route_options(struct routing *r)
 	struct str dry_run = uri_value(&r->query, "dryRun");
 
 	if (dry_run.n && !str_eqc(dry_run, "All"))
-		return route_refuse(r, API_INVALID, "dryRun: Unsupported value: \"%.*s\": supported values: \"All\"",
+		return route_refuse(r, HTTP_INVALID, "dryRun: Unsupported value: \"%.*s\": supported values: \"All\"",
 		                    STR_F(str_sub(dry_run, 0, 64)));
 	q->dry_run = dry_run.n > 0;
 	if (!include_object(r) || !field_validation(r))
@@ -199,10 +200,10 @@ bool route_watch(struct routing *r)
 		                         .bookmarks = uri_bool(&r->query, "allowWatchBookmarks"),
 		                         .initial_events = uri_bool(&r->query, "sendInitialEvents") };
 	if (w->initial_events && !str_eqc(uri_value(&r->query, "resourceVersionMatch"), "NotOlderThan"))
-		return route_refuse(r, API_INVALID,
+		return route_refuse(r, HTTP_INVALID,
 		                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
 	if (w->initial_events && !w->bookmarks)
-		return route_refuse(r, API_INVALID, "sendInitialEvents requires allowWatchBookmarks");
+		return route_refuse(r, HTTP_INVALID, "sendInitialEvents requires allowWatchBookmarks");
 	return include_object(r) && version(r, &w->from) && number_parameter(r, "timeoutSeconds", 0, &w->timeout_s);
 }
 
@@ -221,9 +222,9 @@ bool route_log(struct routing *r)
 	    !number_parameter(r, "limitBytes", 1, &l->limit_bytes))
 		return false;
 	if (time.n && !time_parse(time, &l->since_time))
-		return route_refuse(r, API_BAD_REQUEST, "sinceTime: not an RFC 3339 time");
+		return route_refuse(r, HTTP_BAD_REQUEST, "sinceTime: not an RFC 3339 time");
 	if (time.n && l->since_seconds)
-		return route_refuse(r, API_INVALID, "at most one of sinceTime or sinceSeconds may be specified");
+		return route_refuse(r, HTTP_INVALID, "at most one of sinceTime or sinceSeconds may be specified");
 	return true;
 }
 
@@ -240,9 +241,9 @@ bool route_exec(struct routing *r)
 		if (str_eqc(r->query.v[i].name, "command"))
 			*vec_push(r->arena, &x->command) = r->query.v[i].value;
 	if (!x->command.n)
-		return route_refuse(r, API_BAD_REQUEST, "you must specify at least one command for the container");
+		return route_refuse(r, HTTP_BAD_REQUEST, "you must specify at least one command for the container");
 	if (!x->in && !x->out && !x->err)
-		return route_refuse(r, API_BAD_REQUEST, "you must specify at least one of stdin, stdout, stderr");
+		return route_refuse(r, HTTP_BAD_REQUEST, "you must specify at least one of stdin, stdout, stderr");
 	return true;
 }
 
@@ -253,5 +254,5 @@ bool route_forward(struct routing *r)
 
 	if (!ports.n || (str_int(ports, &r->ret->port) && r->ret->port > 0 && r->ret->port <= UINT16_MAX))
 		return true;
-	return route_refuse(r, API_BAD_REQUEST, "ports: one port, 1 to 65535");
+	return route_refuse(r, HTTP_BAD_REQUEST, "ports: one port, 1 to 65535");
 }

@@ -53,8 +53,8 @@ static void refuse_fields(struct answering *q, const struct problems *p)
 			           STR_F(p->list.v[i].message));
 	if (p->errors > told)
 		buf_printf(&text, ", and %zu more", p->errors - told);
-	api_status(&b, API_BAD_REQUEST, text.overflow ? STR("the body has too many errors") : buf_str(&text));
-	answer_json(q, API_BAD_REQUEST, &b);
+	api_status(&b, HTTP_BAD_REQUEST, text.overflow ? STR("the body has too many errors") : buf_str(&text));
+	answer_json(q, HTTP_BAD_REQUEST, &b);
 	buf_release(&text);
 }
 

@@ -13,7 +13,7 @@ const char *upgrade_choose(struct answering *q, const char *what, const char *co
 
 	/* kubectl that finds no WebSocket asks once more, with SPDY. */
 	if (!asks(q)) {
-		answer_status(q, API_BAD_REQUEST,
+		answer_status(q, HTTP_BAD_REQUEST,
 		              "the local cluster has %s over WebSockets only: use 'dljob %s --local'%s", what, what,
 		              strcmp(what, "exec") != 0 ? ""
 		                                        : ", or kubectl 1.31 or later without "
@@ -25,7 +25,7 @@ const char *upgrade_choose(struct answering *q, const char *what, const char *co
 	if (*protocols && str_eqc(http_header(q->x, "Sec-WebSocket-Version"), "13") &&
 	    http_header(q->x, "Sec-WebSocket-Key").n == WS_KEY)
 		return *protocols;
-	answer_status(q, API_BAD_REQUEST, "not a WebSocket of version 13 with the protocol %s", first);
+	answer_status(q, HTTP_BAD_REQUEST, "not a WebSocket of version 13 with the protocol %s", first);
 	return NULL;
 }
 

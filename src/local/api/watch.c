@@ -176,7 +176,7 @@ void answer_watch(struct answering *q)
 	struct watcher *w;
 
 	if (o->from > store_version(s) && o->initial_events) {
-		answer_status(q, API_TIMEOUT, "Too large resource version: %llu", (unsigned long long)o->from);
+		answer_status(q, HTTP_GATEWAY_TIMEOUT, "Too large resource version: %llu", (unsigned long long)o->from);
 		return;
 	}
 	if (!may_stream(q))
@@ -194,9 +194,9 @@ void answer_watch(struct answering *q)
 	                           &e);
 	if (!w->watch)
 		put_error(w,
-		          e.code == ERR_LIMIT     ? API_GONE
-		          : e.code == ERR_INVALID ? API_BAD_REQUEST
-		                                  : API_INTERNAL,
+		          e.code == ERR_LIMIT     ? HTTP_GONE
+		          : e.code == ERR_INVALID ? HTTP_BAD_REQUEST
+		                                  : HTTP_SERVER_ERROR,
 		          err_msg(&e));
 	else if (o->initial_events)
 		put_bookmark(w, true);

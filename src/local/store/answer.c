@@ -1,6 +1,7 @@
 #include "local/store/answer.h"
 
 #include "local/store/meta.h"
+#include "object/status.h"
 
 #include <stdarg.h>
 
@@ -14,7 +15,7 @@ struct details {
 
 static void put_details(struct buf *b, const struct call *c, const struct details *d)
 {
-	buf_put(b, STR(",\"details\":{\"name\":"));
+	buf_put(b, STR("{\"name\":"));
 	buf_json_str(b, d->name);
 	if (!str_empty(c->type->pub.group)) {
 		buf_put(b, STR(",\"group\":"));
@@ -34,27 +35,19 @@ static void put_details(struct buf *b, const struct call *c, const struct detail
 	buf_putc(b, '}');
 }
 
-static bool status(struct call *c, enum http_code code, const char *reason, struct str message, const struct details *d)
+static bool put_status(struct call *c, enum http_code code, const char *reason, struct str message,
+                       const struct details *d)
 {
-	struct buf *b = &c->ret->body;
+	struct buf *b = &c->ret->body, details = BUF_INIT(ANSWER_MAX);
 
 	c->ret->code = (int)code;
 	c->ret->rv = 0;
 	buf_release(b);
 	*b = (struct buf)BUF_INIT(ANSWER_MAX);
-	buf_printf(b, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"%s\"",
-	           code < HTTP_BAD_REQUEST ? "Success" : "Failure");
-	if (message.n) {
-		buf_put(b, STR(",\"message\":"));
-		buf_json_str(b, message);
-	}
-	if (reason)
-		buf_printf(b, ",\"reason\":\"%s\"", reason);
 	if (d)
-		put_details(b, c, d);
-	if (code >= HTTP_BAD_REQUEST)
-		buf_printf(b, ",\"code\":%d", (int)code);
-	buf_putc(b, '}');
+		put_details(&details, c, d);
+	status_put(b, &(struct status){ code, reason, message, buf_str(&details) });
+	buf_release(&details);
 	return code < HTTP_BAD_REQUEST;
 }
 
@@ -91,23 +84,23 @@ bool answer_refusal(struct call *c, enum http_code code, const char *reason, con
 	va_start(ap, fmt);
 	message = format(&c->s->arena, fmt, ap);
 	va_end(ap);
-	return status(c, code, reason, message, NULL);
+	return put_status(c, code, reason, message, NULL);
 }
 
 bool refuse_not_found(struct call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
-	return status(c, HTTP_NOT_FOUND, "NotFound",
-	              arena_printf(&c->s->arena, "%.*s \"%.*s\" not found", STR_F(c->type->resource), STR_F(d.name)),
-	              &d);
+	return put_status(
+		c, HTTP_NOT_FOUND, "NotFound",
+		arena_printf(&c->s->arena, "%.*s \"%.*s\" not found", STR_F(c->type->resource), STR_F(d.name)), &d);
 }
 
 bool refuse_exists(struct call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
-	return status(
+	return put_status(
 		c, HTTP_CONFLICT, "AlreadyExists",
 		arena_printf(&c->s->arena, "%.*s \"%.*s\" already exists", STR_F(c->type->resource), STR_F(d.name)),
 		&d);
@@ -122,10 +115,10 @@ bool refuse_conflict(struct call *c, struct str name, const char *fmt, ...)
 	va_start(ap, fmt);
 	why = format(&c->s->arena, fmt, ap);
 	va_end(ap);
-	return status(c, HTTP_CONFLICT, "Conflict",
-	              arena_printf(&c->s->arena, "Operation cannot be fulfilled on %.*s \"%.*s\": %.*s",
-	                           STR_F(c->type->resource), STR_F(d.name), STR_F(why)),
-	              &d);
+	return put_status(c, HTTP_CONFLICT, "Conflict",
+	                  arena_printf(&c->s->arena, "Operation cannot be fulfilled on %.*s \"%.*s\": %.*s",
+	                               STR_F(c->type->resource), STR_F(d.name), STR_F(why)),
+	                  &d);
 }
 
 static struct str kind_and_group(const struct call *c)
@@ -143,10 +136,10 @@ bool refuse_invalid(struct call *c, struct str name, const char *field, const ch
 	va_start(ap, fmt);
 	d.field_message = clip(format(&c->s->arena, fmt, ap));
 	va_end(ap);
-	return status(c, HTTP_INVALID, "Invalid",
-	              arena_printf(&c->s->arena, "%.*s \"%.*s\" is invalid: %s: %.*s", STR_F(kind_and_group(c)),
-	                           STR_F(d.name), field, STR_F(d.field_message)),
-	              &d);
+	return put_status(c, HTTP_INVALID, "Invalid",
+	                  arena_printf(&c->s->arena, "%.*s \"%.*s\" is invalid: %s: %.*s", STR_F(kind_and_group(c)),
+	                               STR_F(d.name), field, STR_F(d.field_message)),
+	                  &d);
 }
 
 bool refuse_decoding(struct call *c, const char *fmt, ...)
@@ -205,5 +198,5 @@ bool answer_deleted(struct call *c, const struct db_row *row)
 {
 	struct details d = { .name = row->name, .kind = c->type->pub.plural, .uid = row->uid };
 
-	return status(c, HTTP_OK, NULL, STR_NONE, &d);
+	return put_status(c, HTTP_OK, NULL, STR_NONE, &d);
 }

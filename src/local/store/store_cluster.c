@@ -4,6 +4,7 @@
 #include "cluster/decode.h"
 #include "cluster/inbox.h"
 #include "object/delete_options.h"
+#include "object/status.h"
 
 /* One watch of the store. */
 struct store_feed {
@@ -163,8 +164,8 @@ static void submit(struct cluster *cluster, const struct request *r)
 	if (type)
 		call(c, r, type, &a);
 	else
-		buf_put(&a.body,
-		        STR("{\"kind\":\"Status\",\"reason\":\"NotFound\",\"message\":\"the kind is not served\"}"));
+		status_put(&a.body, &(struct status){ HTTP_NOT_FOUND, status_reason(HTTP_NOT_FOUND),
+		                                      STR("the kind is not served"), STR_NONE });
 	answer(c, r, &a);
 	store_answer_release(&a);
 }
