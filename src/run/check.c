@@ -155,8 +155,8 @@ bool run_check(struct run *r)
 	bool well = true;
 
 	ASSERT(kj);
-	for (size_t i = 0; well && i < kind_job(kj)->n_roles; i++)
-		well = check_role(r, kj, i, &g);
+	for (size_t i = 0; i < kind_job(kj)->n_roles; i++)
+		well &= check_role(r, kj, i, &g);
 	well = well && check_volumes(r, &g) && check_size(r, kind_job(kj));
 	for (size_t i = 0; i < g.docs.n; i++)
 		yyjson_doc_free(g.docs.v[i]);

@@ -197,9 +197,14 @@ YAML
   split dljob run cm.yaml job.yaml --volume claim=data
   is "$status" 0
   is "$(cat data/new)" made
+  # What is missing is named at once.
   split dljob run cm.yaml job.yaml
   is "$status" 2
-  has "$err" "--volume"
+  has "$err" "--volume d=DIR"
+  sed 's/{name: d, pers/{name: share, nfs: {server: x, path: \/}}, &/' job.yaml >two.yaml
+  split dljob run cm.yaml two.yaml
+  is "$status" 2
+  has "$err" "--volume share=DIR --volume d=DIR"
   split dljob run job.yaml --volume d=data
   is "$status" 2
   has "$err" "ConfigMap conf is not there"

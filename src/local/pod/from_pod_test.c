@@ -399,6 +399,10 @@ static void test_refusals(void **state)
 		  "--volume "
 		  "v=DIR",
 		  false },
+		{ "  volumes: [{name: e, emptyDir: {}}, {name: v, nfs: {server: x}}, {name: w, iscsi: {}}]\n" MAIN,
+		  "spec.volumes[1]: nfs: not supported on this machine; give a folder for it: --volume v=DIR "
+		  "--volume w=DIR",
+		  false },
 		{ "  volumes: [{name: v, configMap: {name: nope}}]\n" MAIN,
 		  "spec.volumes[0]: configMap: ConfigMap nope is not there", true },
 		{ "  volumes: [{name: v, configMap: {name: cm, items: [{key: k, path: ../x}]}}]\n" MAIN,

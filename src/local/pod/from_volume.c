@@ -144,38 +144,67 @@ static bool from_empty_dir(struct from *f, struct pod_volume *v, yyjson_val *ref
 	return true;
 }
 
-/* The first key that is not the name: the kind of its source. */
-static bool from_source(struct from *f, struct pod_volume *v, yyjson_val *volume)
+/* The kind of its source: the first key that is not the name. Empty: it has none, and is an emptyDir. */
+static struct str source_of(yyjson_val *volume, yyjson_val **ret)
 {
 	size_t i, max;
-	yyjson_val *key, *ref;
+	yyjson_val *key;
 
-	yyjson_obj_foreach(volume, i, max, key, ref)
+	yyjson_obj_foreach(volume, i, max, key, *ret)
 	{
-		struct str kind = json_str(key);
-		bool well;
-
-		if (str_eqc(kind, "name") || yyjson_is_null(ref))
-			continue;
-		v->read_only = !str_eqc(kind, "emptyDir") && !str_eqc(kind, "hostPath");
-		if (str_eqc(kind, "emptyDir"))
-			well = from_empty_dir(f, v, ref);
-		else if (str_eqc(kind, "hostPath"))
-			well = from_host_path(f, v, ref);
-		else if (str_eqc(kind, "configMap"))
-			well = add_object(f, v, FROM_CONFIG_MAP, ref, FILES_MODE);
-		else if (str_eqc(kind, "secret"))
-			well = add_object(f, v, FROM_SECRET, ref, FILES_MODE);
-		else if (str_eqc(kind, "downwardAPI"))
-			well = add_downward(f, v, ref, FILES_MODE);
-		else if (str_eqc(kind, "projected"))
-			well = add_projected(f, v, ref);
-		else
-			well = from_invalid(f, "not supported on this machine; give a folder for it: --volume %.*s=DIR",
-			                    STR_F(v->name));
-		return well || from_at(f, "%.*s", STR_F(kind));
+		if (!str_eqc(json_str(key), "name") && !yyjson_is_null(*ret))
+			return json_str(key);
 	}
-	return true; /* without a source it is an emptyDir */
+	return STR_NONE;
+}
+
+/* " --volume a=DIR --volume b=DIR": all that need a folder and have none, so that nobody learns of them one by one. */
+static struct str wanted_folders(const struct from *f)
+{
+	static const char *const known[] = { "",       "emptyDir",  "hostPath",   "configMap",
+		                             "secret", "projected", "downwardAPI" };
+	struct str all = STR_NONE;
+	yyjson_val *item, *ref;
+	size_t i, max;
+
+	yyjson_arr_foreach(json_at(f->pod, "spec", "volumes", NULL), i, max, item)
+	{
+		struct str name = json_str(json_get(item, "name")), source = source_of(item, &ref);
+		bool well = f->o->volume && f->o->volume(f->o->cookie, name);
+
+		for (size_t k = 0; k < ARRAY_LEN(known) && !well; k++)
+			well = str_eqc(source, known[k]);
+		if (!well && str_is_dns_label(name, false))
+			all = arena_printf(f->a, "%.*s --volume %.*s=DIR", STR_F(all), STR_F(name));
+	}
+	return all;
+}
+
+static bool from_source(struct from *f, struct pod_volume *v, yyjson_val *volume)
+{
+	yyjson_val *ref;
+	struct str kind = source_of(volume, &ref);
+	bool well;
+
+	if (!kind.n)
+		return true;
+	v->read_only = !str_eqc(kind, "emptyDir") && !str_eqc(kind, "hostPath");
+	if (str_eqc(kind, "emptyDir"))
+		well = from_empty_dir(f, v, ref);
+	else if (str_eqc(kind, "hostPath"))
+		well = from_host_path(f, v, ref);
+	else if (str_eqc(kind, "configMap"))
+		well = add_object(f, v, FROM_CONFIG_MAP, ref, FILES_MODE);
+	else if (str_eqc(kind, "secret"))
+		well = add_object(f, v, FROM_SECRET, ref, FILES_MODE);
+	else if (str_eqc(kind, "downwardAPI"))
+		well = add_downward(f, v, ref, FILES_MODE);
+	else if (str_eqc(kind, "projected"))
+		well = add_projected(f, v, ref);
+	else
+		well = from_invalid(f, "not supported on this machine; give a folder for it:%.*s",
+		                    STR_F(wanted_folders(f)));
+	return well || from_at(f, "%.*s", STR_F(kind));
 }
 
 bool from_volumes(struct from *f)
