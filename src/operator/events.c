@@ -18,7 +18,7 @@ static const msec write_interval = SECONDS(10), gather_first = SECONDS(1);
 
 struct event {
 	bool used, exists, in_flight;
-	char *key; /* job's UID and reason */
+	char *key; /* job's UID, reason, and what else must be the same to be counted with it */
 	char *ns, *name, *message;
 	char *about; /* involvedObject, JSON */
 	const char *reason;
@@ -174,25 +174,32 @@ struct what {
 	bool gather; /* many come at once */
 };
 
-static void record_event(struct events *v, const struct sight *s, const struct what *what, struct str message, msec now,
-                         msec wall)
+/* Once more what is the same in its reason and OF: a sort of objects, one of them, or all that the message says.
+   NULL: there is no room. */
+static struct event *count_event(struct events *v, const struct sight *s, const struct what *what, struct str of,
+                                 msec wall)
 {
-	struct buf key = BUF_INIT(512);
+	struct buf key = BUF_INIT(2048);
 	struct event *ev;
 
-	buf_printf(&key, "%.*s/%s", STR_F(s->job->uid), what->reason);
+	buf_printf(&key, "%.*s/%s/%.*s", STR_F(s->job->uid), what->reason, STR_F(of));
 	ev = map_get(&v->by_key, buf_str(&key));
 	if (!ev)
 		ev = make(v, s, buf_str(&key), wall);
 	buf_release(&key);
-	if (!ev)
-		return;
+	if (ev)
+		ev->count++;
+	return ev;
+}
+
+static void say_event(struct events *v, struct event *ev, const struct what *what, struct str message, msec now,
+                      msec wall)
+{
 	message = clip(message);
 	free(ev->message);
 	ev->message = xstrndup(str_text(message), message.n);
 	ev->reason = what->reason;
 	ev->warning = what->warning;
-	ev->count++;
 	ev->last = wall;
 	ev->touched = now;
 	ev->tries = 0;
@@ -201,55 +208,95 @@ static void record_event(struct events *v, const struct sight *s, const struct w
 	v->next_due = MIN(v->next_due, ev->due);
 }
 
+/* Of one thing OF: the message is of the last time. */
+static void record_of(struct events *v, const struct sight *s, const struct what *what, struct str of,
+                      struct str message, msec now, msec wall)
+{
+	struct event *ev = count_event(v, s, what, of, wall);
+
+	if (ev)
+		say_event(v, ev, what, message, now, wall);
+}
+
+/* Of the job. */
+static void record_event(struct events *v, const struct sight *s, const struct what *what, struct str message, msec now,
+                         msec wall)
+{
+	record_of(v, s, what, STR_NONE, message, now, wall);
+}
+
+/* What was done to many objects of one sort is one event, which says of how many. */
+static void record_many(struct events *v, const struct sight *s, const struct what *what, const char *done, msec now,
+                        msec wall)
+{
+	const char *noun = resource_noun(s->resource);
+	struct event *ev = count_event(v, s, what, str_c(noun), wall);
+	struct buf text = BUF_INIT(8192);
+
+	if (ev && ev->count > 1)
+		buf_printf(&text, "%s %lld %ss, the last %.*s", done, (long long)ev->count, noun, STR_F(s->object));
+	else
+		buf_printf(&text, "%s %s %.*s", done, noun, STR_F(s->object));
+	if (ev)
+		say_event(v, ev, what, buf_str(&text), now, wall);
+	buf_release(&text);
+}
+
 static void see_answer(struct events *v, const struct sight *s, msec now, msec wall)
 {
 	static const struct what created = { "SuccessfulCreate", false, true },
 				 deleted = { "SuccessfulDelete", false, true },
 				 failed = { "FailedCreate", true, false };
-	const char *noun = resource_noun(s->resource);
 	bool child = resource_is_child(s->resource);
 	bool good = http_is_good(s->code);
 	struct buf text = BUF_INIT(8192);
 
 	if (child && s->verb == VERB_CREATE && good) {
-		buf_printf(&text, "Created %s %.*s", noun, STR_F(s->object));
-		record_event(v, s, &created, buf_str(&text), now, wall);
+		record_many(v, s, &created, "Created", now, wall);
 	} else if (child && s->verb == VERB_DELETE && good) {
-		buf_printf(&text, "Deleted %s %.*s", noun, STR_F(s->object));
-		record_event(v, s, &deleted, buf_str(&text), now, wall);
-	} else if (child && s->verb == VERB_CREATE && s->code >= HTTP_BAD_REQUEST && s->code != HTTP_CONFLICT &&
+		record_many(v, s, &deleted, "Deleted", now, wall);
+	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != HTTP_CONFLICT &&
 	           s->code != HTTP_TOO_MANY) {
-		buf_printf(&text, "Could not create %s %.*s: %.*s", noun, STR_F(s->object),
+		buf_printf(&text, "Could not create %s %.*s: %.*s", resource_noun(s->resource), STR_F(s->object),
 		           (int)MIN(s->message.n, (size_t)4096), str_text(s->message));
-		record_event(v, s, &failed, buf_str(&text), now, wall);
+		record_of(v, s, &failed, s->object, buf_str(&text), now, wall);
 	}
 	buf_release(&text);
 }
 
-static void see_restart(struct events *v, const struct sight *s, msec now, msec wall)
+/* The same end of the same replica is counted; others are events of their own. */
+static void see_restart(struct events *v, const struct sight *s, const struct restart_note *note, msec now, msec wall)
 {
-	static const struct what restarting = { "Restarting", true, false }, resized = { "Resized", false, false };
+	static const struct what restarting = { "Restarting", true, false };
 	static const char *const scopes[] = {
 		[SCOPE_POD] = "its pod restarts",
 		[SCOPE_ROLE] = "its role restarts",
 		[SCOPE_JOB] = "the job restarts",
 	};
-	const struct restart_note *last = &s->record->last;
 	struct buf text = BUF_INIT(1024);
-	bool any = false;
 
-	for (int c = 0; c < CAUSE_RESIZED; c++)
-		any |= s->after->restarts[c] > s->before->restarts[c];
-	if (any && last->at) {
-		buf_printf(&text, "%.*s-%d: %s", STR_F(last->role), last->index, cause_name(last->cause));
-		if (last->exit_code >= 0)
-			buf_printf(&text, ", exit code %d", last->exit_code);
-		buf_printf(&text, "; %s", scopes[last->scope]);
-		record_event(v, s, &restarting, buf_str(&text), now, wall);
-	}
+	buf_printf(&text, "%.*s-%d: %s", STR_F(note->role), note->index, cause_name(note->cause));
+	if (note->exit_code >= 0)
+		buf_printf(&text, ", exit code %d", note->exit_code);
+	buf_printf(&text, "; %s", scopes[note->scope]);
+	record_of(v, s, &restarting, buf_str(&text), buf_str(&text), now, wall);
+	buf_release(&text);
+}
+
+/* All since the last record, the oldest first; of many at once the last that the record keeps. */
+static void see_restarts(struct events *v, const struct sight *s, msec now, msec wall)
+{
+	static const struct what resized = { "Resized", false, false };
+	const struct restart_note *note, *told[RECORD_RESTARTS];
+	int32_t n = s->after->raised - s->before->raised, found = 0;
+
+	for (size_t i = 0; found < n && (note = record_restart(s->record, i)); i++)
+		if (note->cause < CAUSE_RESIZED)
+			told[found++] = note;
+	while (found > 0)
+		see_restart(v, s, told[--found], now, wall);
 	if (s->after->restarts[CAUSE_RESIZED] > s->before->restarts[CAUSE_RESIZED])
 		record_event(v, s, &resized, s->record->reason, now, wall);
-	buf_release(&text);
 }
 
 static void see_record(struct events *v, const struct sight *s, msec now, msec wall)
@@ -262,7 +309,7 @@ static void see_record(struct events *v, const struct sight *s, msec now, msec w
 	};
 	const struct what *what = &phases[s->after->phase];
 
-	see_restart(v, s, now, wall);
+	see_restarts(v, s, now, wall);
 	if (what->reason && s->before->phase != s->after->phase)
 		record_event(v, s, what, s->record->reason, now, wall);
 }

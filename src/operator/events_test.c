@@ -83,7 +83,7 @@ static void test_many_creates_are_one_event(void **state)
 	assert_true(str_eqc(b->call.path, "/api/v1/namespaces/team/events"));
 	has(b, "\"reason\":\"SuccessfulCreate\",\"type\":\"Normal\",\"firstTimestamp\":\"2027-01-15T08:00:05Z\"");
 	has(b, "\"count\":1000,");
-	has(b, "\"message\":\"Created pod demo-worker-7\"");
+	has(b, "\"message\":\"Created 1000 pods, the last demo-worker-7\"");
 	has(b, "\"involvedObject\":{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"namespace\":\"team\","
 	       "\"name\":\"demo\",\"uid\":\"u-1\"}");
 	doc = json_parse(b->call.body, NULL);
@@ -110,7 +110,7 @@ static void test_the_count_is_raised_now_and_then(void **state)
 	assert_true(next(b, 11010));
 	assert_int_equal(b->call.verb, VERB_PATCH);
 	assert_true(str_has_prefix(b->call.path, STR("/api/v1/namespaces/team/events/demo.")));
-	has(b, "{\"count\":3,\"lastTimestamp\":\"2027-01-15T08:00:05Z\",\"message\":\"Created pod c\"}");
+	has(b, "{\"count\":3,\"lastTimestamp\":\"2027-01-15T08:00:05Z\",\"message\":\"Created 3 pods, the last c\"}");
 	events_answer(b->events, 11020, b->id, 200);
 	assert_false(next(b, 999999));
 }
@@ -168,6 +168,7 @@ static void test_phases_and_restarts(void **state)
 	}
 	before = after;
 	after.restarts[CAUSE_OOM_KILLED] = 1;
+	after.raised = 1;
 	record.last = (struct restart_note){ .at = 1,
 		                             .cause = CAUSE_OOM_KILLED,
 		                             .role = STR("worker"),
@@ -205,6 +206,66 @@ static void test_refused_creates(void **state)
 	events_answer(b->events, 0, b->id, 403);
 	assert_false(next(b, 999999));
 	free(longest);
+}
+
+/* A count is of what the message says: others are events of their own. */
+static void test_what_is_counted_together(void **state)
+{
+	static const char *const says[] = {
+		"\"count\":2,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"Could not create pod p: no\"",
+		"\"count\":1,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"Could not create pod q: no\"",
+		"\"count\":1,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"Created pod p\"",
+		"\"count\":1,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"Created service p\"",
+		"\"count\":2,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"worker-3: Failed, exit code 7; "
+		"its pod",
+		"\"count\":1,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"worker-2: Failed, exit code 7; "
+		"its pod",
+		"\"count\":1,\"lastTimestamp\":\"2027-01-15T08:00:00Z\",\"message\":\"worker-3: Failed, exit code 8; "
+		"its pod",
+	};
+	static const struct restart_note note = { .at = 1,
+		                                  .cause = CAUSE_FAILED,
+		                                  .role = STR_INIT("worker"),
+		                                  .index = 3,
+		                                  .exit_code = 7,
+		                                  .scope = SCOPE_POD };
+	struct bench *b = *state;
+	struct sight s = sight(b, SIGHT_ANSWER), r = sight(b, SIGHT_RECORD);
+	struct digest before = { 0 }, after = { .raised = 4 };
+	struct record record = { .last = note, .n_earlier = 4, .earlier = { note, note, note, note } };
+	size_t found[ARRAY_LEN(says)] = { 0 };
+
+	s.verb = VERB_CREATE;
+	s.resource = RES_POD;
+	s.message = STR("no");
+	s.code = 403;
+	for (int i = 0; i < 3; i++) {
+		s.object = str_c(i == 1 ? "q" : "p");
+		events_see(b->events, &s, 0, wall);
+	}
+	s.object = STR("p");
+	s.code = 201;
+	events_see(b->events, &s, 0, wall);
+	s.resource = RES_SERVICE;
+	events_see(b->events, &s, 0, wall);
+	/* Four since the last record; what lies before was told. */
+	record.earlier[0].index = 2;
+	record.earlier[1].exit_code = 8;
+	record.earlier[3].index = 9;
+	r.before = &before;
+	r.after = &after;
+	r.record = &record;
+	events_see(b->events, &r, 0, wall);
+	for (size_t n = 0; n < ARRAY_LEN(says); n++) {
+		assert_true(next(b, 2000));
+		for (size_t i = 0; i < ARRAY_LEN(says); i++)
+			found[i] += strstr(b->call.body.p, says[i]) != NULL;
+		events_answer(b->events, 2000, b->id, 201);
+	}
+	assert_false(next(b, 2000));
+	for (size_t i = 0; i < ARRAY_LEN(says); i++)
+		if (found[i] != 1)
+			fail_msg("%zu times: %s", found[i], says[i]);
 }
 
 static void test_gives_up_in_the_end(void **state)
@@ -361,6 +422,7 @@ int main(void)
 		TEST(test_an_event_that_is_gone_is_made_anew),
 		TEST(test_phases_and_restarts),
 		TEST(test_refused_creates),
+		TEST(test_what_is_counted_together),
 		TEST(test_gives_up_in_the_end),
 		TEST(test_bounds),
 		TEST(test_a_name_that_is_taken),

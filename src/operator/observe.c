@@ -132,6 +132,7 @@ static struct digest digest_of(const struct record *r)
 	d.outcome = r->outcome;
 	d.running = r->running;
 	d.restarted = r->last.at;
+	d.raised = r->restarts;
 	for (size_t i = 0; i < r->n_roles; i++)
 		for (int c = 0; c < CAUSE_COUNT; c++)
 			d.restarts[c] += r->roles[i].restarts[c];

@@ -12,6 +12,7 @@ struct digest {
 	enum phase phase, outcome;
 	msec running, restarted;       /* restarted: the last time */
 	int32_t restarts[CAUSE_COUNT]; /* of all roles */
+	int32_t raised;                /* how often something was started again */
 };
 
 enum sight_type {

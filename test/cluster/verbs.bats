@@ -72,7 +72,7 @@ jobs_and_pods() {
     "$(k get tfjob.mlkube.io demo -o json | jq -c .spec)"
   is "$(k get pods -l job_type=WORKER -o name)" "pod/$pod"
   # Described, with what happened to them.
-  eventually 60 described "SuccessfulCreate .* dl-operator .*Created [a-z]* demo-" tfjob.mlkube.io demo
+  eventually 60 described "SuccessfulCreate .* dl-operator .*Created .*demo-" tfjob.mlkube.io demo
   has "$(tr -s ' ' <described)" "Phase: Running"
   eventually 60 described 'Scheduled .*Successfully assigned' pod "$pod"
   eventually 60 described 'Started ' pod "$pod"
