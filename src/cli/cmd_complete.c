@@ -123,25 +123,46 @@ static void job_names(const struct completing *c)
 	session_end(&s);
 }
 
-/* Of the job before it: those that run. */
-static void replicas(const struct completing *c)
+/* Those that run. */
+static void replicas_of(const struct completing *c, struct gathered *d, struct str prefix, const char *end)
+{
+	(void)end;
+	for (size_t i = 0; i < d->tree.n_pods; i++) {
+		const struct pod *p = &d->tree.pods[i];
+
+		if (p->phase == POD_RUNNING && p->role.n)
+			candidate(c, prefix, arena_printf(&d->arena, "%.*s-%d", STR_F(p->role), p->index), NULL);
+	}
+}
+
+static void roles_of(const struct completing *c, struct gathered *d, struct str prefix, const char *end)
+{
+	for (size_t i = 0; i < d->tree.job->n_roles; i++) {
+		const struct role *r = &d->tree.job->roles[i];
+
+		/* Companions are not scaled. */
+		if (!*end || !r->aux)
+			candidate(c, prefix, arena_printf(&d->arena, "%.*s%s", STR_F(r->name), end), NULL);
+	}
+}
+
+typedef void (*offer_fn)(const struct completing *c, struct gathered *d, struct str prefix, const char *end);
+
+/* What the job has whose name stands before it. */
+static void parts_of_job(const struct completing *c, offer_fn offer, struct str prefix, const char *end)
 {
 	struct session s = { 0 };
 	struct job_found f;
 	struct gathered d;
 	int at = 0;
 
+	if (!strstr(c->command->operands, "KIND/]NAME"))
+		return;
 	while (at + 1 < c->n && (c->words[at][0] == '-' || is_value(c, at)))
 		at++;
 	if (at + 1 < c->n && open_remote(c, &s) && job_find(&s.remote, s.kinds, c->words[at], &f)) {
 		if (gather_job(&s, &f, &d))
-			for (size_t i = 0; i < d.tree.n_pods; i++) {
-				const struct pod *p = &d.tree.pods[i];
-
-				if (p->phase == POD_RUNNING && p->role.n)
-					candidate(c, STR_NONE,
-					          arena_printf(&d.arena, "%.*s-%d", STR_F(p->role), p->index), NULL);
-			}
+			offer(c, &d, prefix, end);
 		gathered_release(&d);
 		job_found_release(&f);
 	}
@@ -168,10 +189,12 @@ static void kinds(const struct completing *c)
 		candidate(c, STR_NONE, kind_title(k, kinds_at(k, i)), NULL);
 }
 
-static void states(const struct completing *c)
+static void states(const struct completing *c, struct str prefix)
 {
-	for (int p = PHASE_INVALID; p < PHASE_COUNT; p++)
-		candidate(c, STR_NONE, str_c(phase_name((enum phase)p)), NULL);
+	candidate(c, prefix, STR("Waiting"), NULL);
+	candidate(c, prefix, STR("Deleting"), NULL);
+	for (int p = PHASE_INVALID; p < PHASE_OTHER; p++)
+		candidate(c, prefix, str_c(phase_name((enum phase)p)), NULL);
 }
 
 static void command_names(const struct completing *c)
@@ -203,11 +226,15 @@ static enum shell complete_as(const struct completing *c, struct str what, struc
 	else if (mentions(what, "KIND"))
 		kinds(c);
 	else if (str_eqc(what, "REPLICA"))
-		replicas(c);
+		parts_of_job(c, replicas_of, prefix, "");
+	else if (str_eqc(what, "ROLE"))
+		parts_of_job(c, roles_of, prefix, "");
+	else if (str_has_prefix(what, STR("ROLE=")))
+		parts_of_job(c, roles_of, prefix, "=");
 	else if (mentions(what, "COMMAND"))
 		command_names(c);
 	else if (mentions(what, "STATE"))
-		states(c);
+		states(c, prefix);
 	else if (str_eqc(what, "NS"))
 		namespaces(c);
 	return SHELL_NOTHING;

@@ -264,6 +264,26 @@ TfJob.mlkube.io/demo"
   is "$(dljob get tfjob.mlkube.io/demo -o json | jq -r .metadata.uid)" u-demo
 }
 
+@test "completion: states, and the roles of the job that is named" {
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "GET $tfjobs? 200 []" \
+    "GET /api/v1/namespaces/ml/pods 200 []" "GET /api/v1/namespaces/ml/events 200 []"
+  serve
+  offers() { is "$(dljob __complete -- "${@:2}" | sed '/^:/d' | paste -s -d " ")" "$1"; }
+  offers "master worker" logs TfJob/demo --role ""
+  offers "--role=worker" logs TfJob/demo --role=w
+  offers "master= worker=" scale TfJob/demo ""
+  offers "worker=" scale TfJob/demo master=1 wo
+  offers "" logs --role ""
+  offers "" render demo.yaml --role ""
+  offers "Waiting" list --state W
+  offers "--state=Running --state=Restarting" list --state=R
+  # A word that the list takes, each of them.
+  for state in $(dljob __complete -- list --state "" | sed '/^:/d'); do
+    split dljob list -q --state "$state"
+    is "$status" 0
+  done
+}
+
 @test "get: the tree" {
   pod='{"metadata":{"name":"p0","uid":"1","labels":{"dl-operator.mpba.fbk.eu/uid":"u-demo",
     "dl-operator.mpba.fbk.eu/role":"worker","dl-operator.mpba.fbk.eu/index":"1"}},"spec":{"nodeName":"n7"},
