@@ -46,7 +46,7 @@ for check; do
     ;;
   esac
   if [ $rc = 0 ]; then
-    say "$check" well
+    say "$check" ok
   else
     say "$check" FAILED
     failed="$failed $check"

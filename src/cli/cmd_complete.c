@@ -307,7 +307,7 @@ enum exit_code cmd_complete(struct cli *cli, int argc, char **argv)
 		command_names(&c);
 	}
 	printf(":%d\n", shell);
-	return CLI_WELL;
+	return CLI_OK;
 }
 
 static const char bash_script[] =
@@ -378,5 +378,5 @@ enum exit_code cmd_completion(struct cli *cli, int argc, char **argv)
 		fputs(zsh_script, stdout);
 	else
 		return cli_usage(cli, "which shell? bash or zsh");
-	return CLI_WELL;
+	return CLI_OK;
 }

@@ -40,7 +40,7 @@ static enum exit_code copy_in(struct session *s, const char *container, char **a
 		well = from ? copy_from_pod(&s->remote, &c) : copy_to_pod(&s->remote, &c);
 	}
 	job_found_release(&found);
-	return well ? CLI_WELL : s->cli->status;
+	return well ? CLI_OK : s->cli->status;
 }
 
 enum exit_code cmd_cp(struct cli *cli, int argc, char **argv)

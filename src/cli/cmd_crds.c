@@ -50,5 +50,5 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 	if (!well)
 		cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well ? CLI_WELL : CLI_FAILED;
+	return well ? CLI_OK : CLI_FAILED;
 }

@@ -49,14 +49,14 @@ static enum exit_code delete_file(struct deleting *d, const char *file)
 	struct report r = report_to(stderr);
 	struct manifest_object o;
 	struct manifest m;
-	enum exit_code status = CLI_WELL, one;
+	enum exit_code status = CLI_OK, one;
 
 	if (!report_open(&r, file, s->kinds, &s->cli->arena, &m))
 		return CLI_INVALID;
 	while (manifest_next(&m, &o)) {
 		if (o.class == OBJECT_WRONG)
 			report_object(&r, file, &m, &o);
-		one = o.class == OBJECT_JOB ? delete_object(d, &o) : o.class == OBJECT_WRONG ? CLI_INVALID : CLI_WELL;
+		one = o.class == OBJECT_JOB ? delete_object(d, &o) : o.class == OBJECT_WRONG ? CLI_INVALID : CLI_OK;
 		status = MAX(status, one);
 	}
 	yaml_close(m.yaml);
@@ -69,7 +69,7 @@ static enum exit_code delete_all(struct deleting *d, int n, char **names)
 	struct session *s = &d->session;
 	const bool *wanted = kinds_choose(s->cli, s->kinds, n, names);
 	struct job_list jobs;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	if (!wanted)
 		return s->cli->status;
@@ -79,7 +79,7 @@ static enum exit_code delete_all(struct deleting *d, int n, char **names)
 	}
 	/* First all of them, then the waiting: they go together. */
 	for (int wait = 0; wait < 2 - d->no_wait; wait++) {
-		for (size_t i = 0; i < jobs.jobs.n && status == CLI_WELL; i++) {
+		for (size_t i = 0; i < jobs.jobs.n && status == CLI_OK; i++) {
 			struct job_found f = { .job = jobs.jobs.v[i], .ns = s->remote.ns };
 
 			f.name = json_str(json_at(f.job.root, "metadata", "name", NULL));
@@ -94,7 +94,7 @@ static enum exit_code delete_all(struct deleting *d, int n, char **names)
 
 static enum exit_code delete_jobs(struct deleting *d, int n, char **names)
 {
-	enum exit_code status = CLI_WELL, one;
+	enum exit_code status = CLI_OK, one;
 
 	if (!session_find(&d->session, false))
 		return d->session.cli->status;

@@ -35,13 +35,13 @@ static enum exit_code print_tree(struct session *s, const struct job_found *f)
 	if (well)
 		tree_print(&d.tree, &d.arena, stdout);
 	gathered_release(&d);
-	return well ? CLI_WELL : s->cli->status;
+	return well ? CLI_OK : s->cli->status;
 }
 
 static enum exit_code get(struct session *s, const char *name, const char *output, bool watch)
 {
 	struct job_found found;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	if (!job_find(&s->remote, s->kinds, name, &found))
 		return s->cli->status;

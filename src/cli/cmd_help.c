@@ -14,13 +14,13 @@ enum exit_code cmd_help(struct cli *cli, int argc, char **argv)
 		return cli->status;
 	if (man && n == 0) {
 		man_dljob(stdout);
-		return CLI_WELL;
+		return CLI_OK;
 	}
 	if (n > 1)
 		return cli_usage(cli, "one command at a time");
 	if (n == 0) {
 		commands_help(cli, stdout);
-		return CLI_WELL;
+		return CLI_OK;
 	}
 	c = command_find(str_c(argv[0]));
 	if (!c)
@@ -38,5 +38,5 @@ enum exit_code cmd_version(struct cli *cli, int argc, char **argv)
 	if (n > 0)
 		return cli_usage(cli, "takes no arguments");
 	puts("dljob " DL_VERSION);
-	return CLI_WELL;
+	return CLI_OK;
 }

@@ -24,7 +24,7 @@ static enum exit_code put_file(struct cli *cli, const char *path, struct str tex
 		well = false;
 	}
 	if (well)
-		return CLI_WELL;
+		return CLI_OK;
 	/* Half a manifest would be in the way of the next try. */
 	unlink(path);
 	return cli_fail(cli, CLI_FAILED, "%s: %s", path, strerror(why));
@@ -36,7 +36,7 @@ static enum exit_code init(struct cli *cli, const struct write_options *o, const
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
 	struct buf text = BUF_INIT(TEXT_MAX);
 	const struct kind *kind;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	doc = kinds ? write_job(cli, kinds, o, edits, &kind) : NULL;
 	if (!doc)

@@ -51,5 +51,5 @@ enum exit_code cmd_kinds(struct cli *cli, int argc, char **argv)
 	table_print(&table, head, stdout);
 	for (size_t i = 0; i < kinds_count(kinds); i++)
 		table_print(&table, rows[i], stdout);
-	return CLI_WELL;
+	return CLI_OK;
 }

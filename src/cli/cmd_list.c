@@ -142,7 +142,7 @@ static enum exit_code print_objects(struct listing *l, const struct job_list *jo
 	if (!well)
 		cli_fail(l->session.cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well ? CLI_WELL : CLI_FAILED;
+	return well ? CLI_OK : CLI_FAILED;
 }
 
 static void print_name(const struct job_of *job)
@@ -195,7 +195,7 @@ static enum exit_code watch(struct listing *l, const struct job_list *jobs)
 {
 	struct kind_follow *cookies = arena_array(&l->arena, struct kind_follow, jobs->n);
 	struct str ns = l->all ? STR_NONE : l->session.remote.ns, message;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 	int code;
 
 	l->follows = arena_array(&l->arena, struct follow *, jobs->n);
@@ -210,7 +210,7 @@ static enum exit_code watch(struct listing *l, const struct job_list *jobs)
 		status = l->session.cli->status;
 	for (size_t i = 0; i < l->n_follows; i++) {
 		code = follow_refused(l->follows[i], &message);
-		if (code && status == CLI_WELL)
+		if (code && status == CLI_OK)
 			status = remote_refused(&l->session.remote, "watch the jobs", MAX(code, 0), message);
 		follow_free(l->follows[i]);
 	}
@@ -224,7 +224,7 @@ static enum exit_code list(struct listing *l, const bool *kinds)
 		               .selector = str_c(l->selector) };
 	struct job_list jobs;
 	size_t kept = 0;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	if (!jobs_list(&l->session.remote, l->session.kinds, &q, &jobs)) {
 		job_list_release(&jobs);

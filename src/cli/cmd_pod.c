@@ -10,5 +10,5 @@ enum exit_code cmd_pod(struct cli *cli, int argc, char **argv)
 		return cli->status;
 	if (n != 1 && (n != 2 || strcmp(argv[1], "tied") != 0))
 		return cli_usage(cli, "takes one folder");
-	return pod_main(argv[0], n == 2) == 0 ? CLI_WELL : CLI_FAILED;
+	return pod_main(argv[0], n == 2) == 0 ? CLI_OK : CLI_FAILED;
 }

@@ -92,7 +92,7 @@ static void render_file(struct render *r, const char *file)
 		r->status = CLI_INVALID;
 		return;
 	}
-	while (r->status == CLI_WELL && manifest_next(&m, &o)) {
+	while (r->status == CLI_OK && manifest_next(&m, &o)) {
 		if (o.class == OBJECT_JOB) {
 			render_job(r, file, &m, &o);
 			continue;
@@ -101,7 +101,7 @@ static void render_file(struct render *r, const char *file)
 		if (o.class == OBJECT_WRONG)
 			r->status = CLI_INVALID;
 	}
-	if (r->status == CLI_WELL && r->jobs == 0)
+	if (r->status == CLI_OK && r->jobs == 0)
 		r->status = cli_fail(r->cli, CLI_INVALID, "there is no job in %s: %.*s", file,
 		                     STR_F(manifest_without_job(&m)));
 	yaml_close(m.yaml);
@@ -154,11 +154,11 @@ enum exit_code cmd_render(struct cli *cli, int argc, char **argv)
 		return r.status;
 	r.selection.role = str_c(role);
 	r.report = report_to(stderr);
-	for (int i = 0; i < n && r.status == CLI_WELL; i++) {
+	for (int i = 0; i < n && r.status == CLI_OK; i++) {
 		r.jobs = 0;
 		render_file(&r, argv[i]);
 	}
 	if (!r.env)
-		objects_end(&r.out, r.status == CLI_WELL);
+		objects_end(&r.out, r.status == CLI_OK);
 	return r.status;
 }

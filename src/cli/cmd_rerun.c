@@ -78,7 +78,7 @@ static void warn_once(struct rerunning *u, const struct problems *p)
 {
 	for (size_t i = 0; i < p->list.n && !u->warned; i++)
 		if (p->list.v[i].severity != PROBLEM_ERROR)
-			cli_fail(u->session.cli, CLI_WELL, "warning: %.*s: %.*s", STR_F(p->list.v[i].path),
+			cli_fail(u->session.cli, CLI_OK, "warning: %.*s: %.*s", STR_F(p->list.v[i].path),
 			         STR_F(p->list.v[i].message));
 	u->warned = true;
 }
@@ -174,12 +174,12 @@ static enum exit_code create_again(struct rerunning *u, const struct job_found *
 {
 	struct session *s = &u->session;
 	struct job_found fresh_one = { 0 };
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 	enum created result;
 
 	if (u->replace)
 		status = make_room(u, old);
-	if (status != CLI_WELL)
+	if (status != CLI_OK)
 		return status;
 	if (u->replace)
 		result = create_as(u, old, old->name, &fresh_one);
@@ -197,7 +197,7 @@ static enum exit_code create_again(struct rerunning *u, const struct job_found *
 	fflush(stdout);
 	if (u->logs)
 		status = logs_follow(s, &fresh_one, &(struct logs_options){ .follow = true, .index = -1, .tail = -1 });
-	if (status == CLI_WELL && (u->logs || u->wait))
+	if (status == CLI_OK && (u->logs || u->wait))
 		status = job_wait(s, &fresh_one, WAIT_FINISHED);
 	job_found_release(&fresh_one);
 	return status;

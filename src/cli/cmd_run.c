@@ -24,7 +24,7 @@ static enum exit_code print_job(struct cli *cli, const struct run_options *o, co
 	if (!doc)
 		return cli->status;
 	json_write_val(yyjson_doc_get_root(doc), &text);
-	cli->status = CLI_WELL;
+	cli->status = CLI_OK;
 	if (out.format == FORMAT_JSON)
 		printf("%.*s\n", STR_F(buf_str(&text)));
 	else if (!objects_put(&out, &text, &e))

@@ -141,7 +141,7 @@ static enum exit_code send_resize(struct session *s, const struct job_found *f, 
 	struct remote_call call = { .method = HTTP_PATCH,
 		                    .path = job_path(&s->remote, f),
 		                    .content_type = STR("application/json-patch+json") };
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	make_patch(f, changes, n, &patch);
 	call.body = buf_str(&patch);
@@ -151,9 +151,9 @@ static enum exit_code send_resize(struct session *s, const struct job_found *f, 
 		status = cli_fail(s->cli, CLI_FAILED,
 		                  "%.*s was changed by somebody else in the meantime, or refused: %.*s", STR_F(f->name),
 		                  STR_F(call.message));
-	else if (!remote_well(&call))
+	else if (!remote_ok(&call))
 		status = remote_refused(&s->remote, "scale the job", call.code, call.message);
-	for (size_t i = 0; i < n && status == CLI_WELL; i++)
+	for (size_t i = 0; i < n && status == CLI_OK; i++)
 		plain_printf(stdout, "%.*s: %.*s from %d to %lld replicas; %s\n", STR_F(f->name),
 		             STR_F(changes[i].found->name), changes[i].found->count, (long long)changes[i].count,
 		             changes[i].found->count == changes[i].count ? "nothing changes"
@@ -169,7 +169,7 @@ static enum exit_code scale(struct session *s, const char *name, struct resize *
 	struct job_found found;
 	struct kind_job *kj = NULL;
 	struct err e = ERR_INIT;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 	struct job_view v;
 
 	if (!job_find(&s->remote, s->kinds, name, &found))
@@ -180,12 +180,12 @@ static enum exit_code scale(struct session *s, const char *name, struct resize *
 		                  STR_F(v.name), STR_F(v.state), STR_F(v.name));
 	else
 		kj = kind_read(s->kinds, found.job.kind, found.job.root, STR_NONE, &e);
-	if (status == CLI_WELL && !kj)
+	if (status == CLI_OK && !kj)
 		status = cli_fail(s->cli, CLI_FAILED, "%s", err_msg(&e));
-	for (size_t i = 0; i < n && status == CLI_WELL; i++)
+	for (size_t i = 0; i < n && status == CLI_OK; i++)
 		if (!find_role(s->cli, kind_job(kj), &changes[i]))
 			status = s->cli->status;
-	if (status == CLI_WELL)
+	if (status == CLI_OK)
 		status = check_resized(s, &found, changes, n) ? send_resize(s, &found, changes, n) : s->cli->status;
 	kind_job_free(kj);
 	err_release(&e);

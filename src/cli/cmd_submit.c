@@ -160,7 +160,7 @@ static void print_dry(const struct submitting *u)
 static enum exit_code send_all(struct submitting *u)
 {
 	struct session *s = &u->session;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	for (int jobs = 0; jobs < 2; jobs++) {
 		for (size_t i = 0; i < u->list.n; i++) {
@@ -199,12 +199,12 @@ static enum exit_code send_all(struct submitting *u)
 static enum exit_code see_end(struct submitting *u, enum exit_code status)
 {
 	for (size_t i = 0; i < u->created.n && status < CLI_TIMED_OUT; i++) {
-		enum exit_code one = CLI_WELL;
+		enum exit_code one = CLI_OK;
 
 		if (u->logs)
 			one = logs_follow(&u->session, &u->created.v[i],
 			                  &(struct logs_options){ .follow = true, .index = -1, .tail = -1 });
-		if (one == CLI_WELL && (u->logs || u->wait))
+		if (one == CLI_OK && (u->logs || u->wait))
 			one = job_wait(&u->session, &u->created.v[i], WAIT_FINISHED);
 		status = MAX(status, one);
 		/* Whoever ends what shows a job may believe that he has ended the job. */
@@ -239,7 +239,7 @@ static enum exit_code submit_files(struct submitting *u, int n, char **files)
 		return cli_usage(cli, "--name is for one job; there are %zu. --suffix is for all", u->jobs);
 	if (u->dry_run) {
 		print_dry(u);
-		return CLI_WELL;
+		return CLI_OK;
 	}
 	return see_end(u, send_all(u));
 }

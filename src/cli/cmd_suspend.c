@@ -64,7 +64,7 @@ static enum exit_code send_suspend(struct session *s, const struct job_found *f,
 		                    .path = job_path(&s->remote, f),
 		                    .content_type = STR("application/merge-patch+json") };
 	struct err e = ERR_INIT;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	if (!make_patch(&f->job, suspend, &patch, &e)) {
 		status = cli_fail(s->cli, CLI_INVALID, "%.*s: %s", STR_F(f->name), err_msg(&e));
@@ -73,7 +73,7 @@ static enum exit_code send_suspend(struct session *s, const struct job_found *f,
 		call.body = buf_str(&patch);
 		if (!remote_do(&s->remote, &call, 1))
 			status = s->cli->status;
-		else if (!remote_well(&call))
+		else if (!remote_ok(&call))
 			status = remote_refused(&s->remote, suspend ? "suspend the job" : "resume the job", call.code,
 			                        call.message);
 		else
@@ -92,7 +92,7 @@ static enum exit_code change(struct session *s, const char *name, bool suspend)
 	struct job_view v;
 	struct kind_job *kj;
 	bool already;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	if (!job_find(&s->remote, s->kinds, name, &found))
 		return s->cli->status;
@@ -125,8 +125,8 @@ static enum exit_code change_job(struct cli *cli, int argc, char **argv, bool su
 		return cli->status;
 	if (n == 0)
 		return cli_usage(cli, "which job?");
-	status = session_find(&s, false) ? CLI_WELL : cli->status;
-	for (int i = 0; i < n && status == CLI_WELL; i++)
+	status = session_find(&s, false) ? CLI_OK : cli->status;
+	for (int i = 0; i < n && status == CLI_OK; i++)
 		status = change(&s, argv[i], suspend);
 	session_end(&s);
 	return status;

@@ -108,5 +108,5 @@ enum exit_code cmd_validate(struct cli *cli, int argc, char **argv)
 		printf(", %zu warning%s", r.warnings, s(r.warnings));
 	putchar('\n');
 	map_release(&t.seen);
-	return t.broken ? CLI_FAILED : r.errors ? CLI_INVALID : CLI_WELL;
+	return t.broken ? CLI_FAILED : r.errors ? CLI_INVALID : CLI_OK;
 }

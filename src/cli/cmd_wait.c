@@ -18,7 +18,7 @@ static enum exit_code wait_one(struct session *s, const char *name, enum wait_fo
 /* In turn: who is last waits for all the same. The worst counts, and a time that is over is over for all. */
 static enum exit_code wait_all(struct session *s, int n, char **names, enum wait_for what)
 {
-	enum exit_code worst = CLI_WELL, status;
+	enum exit_code worst = CLI_OK, status;
 
 	for (int i = 0; i < n; i++) {
 		status = wait_one(s, names[i], what);
@@ -52,8 +52,8 @@ enum exit_code cmd_wait(struct cli *cli, int argc, char **argv)
 		return cli_usage(cli, "--for is finished, succeeded, running or deleted, not '%s'", what_text);
 	if (timeout_text && !duration_parse(str_c(timeout_text), &timeout))
 		return cli_usage(cli, "--timeout wants a time such as 30s, 5m or 2h, not '%s'", timeout_text);
-	status = session_find(&s, false) ? CLI_WELL : cli->status;
-	if (status == CLI_WELL) {
+	status = session_find(&s, false) ? CLI_OK : cli->status;
+	if (status == CLI_OK) {
 		if (timeout_text)
 			s.remote.deadline = loop_now(s.remote.loop) + timeout;
 		status = wait_all(&s, n, argv, what);

@@ -58,7 +58,7 @@ static enum exit_code run_command(struct cli *cli, int argc, char **argv)
 
 		if (str_eqc(arg, "--help") || str_eqc(arg, "-h")) {
 			commands_help(cli, stdout);
-			return CLI_WELL;
+			return CLI_OK;
 		} else if (str_eqc(arg, "--version")) {
 			return cmd_version(cli, 0, NULL);
 		} else if (str_has_prefix(arg, STR("--kinds-dir="))) {
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 	struct cli cli = { .program = program_name(argc > 0 ? argv[0] : ""), .arena = ARENA_INIT };
 	enum exit_code status = run_command(&cli, argc, argv);
 
-	if (!cli_output_end() && status == CLI_WELL)
+	if (!cli_output_end() && status == CLI_OK)
 		status = CLI_FAILED;
 	opt_list_release(&cli.kinds_dirs);
 	arena_release(&cli.arena);

@@ -37,13 +37,13 @@ int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char 
 
 	if (cli->describe) {
 		cli->describe(cli->describe_cookie, all, n);
-		cli->status = CLI_WELL;
+		cli->status = CLI_OK;
 		return -1;
 	}
 	operands = opts_parse(all, n, argc, argv, &e);
 	if (help) {
 		command_help(cli, all, n, stdout);
-		cli->status = CLI_WELL;
+		cli->status = CLI_OK;
 		operands = -1;
 	} else if (operands < 0) {
 		cli->status = cli_usage(cli, "%s", err_msg(&e));

@@ -7,7 +7,7 @@
 #include "term/opts.h"
 
 enum exit_code {
-	CLI_WELL = 0,
+	CLI_OK = 0,
 	CLI_FAILED = 1,
 	CLI_INVALID = 2, /* the input is wrong, or the command is used wrongly */
 	CLI_TIMED_OUT = 124,
@@ -17,7 +17,7 @@ enum exit_code {
 struct cli {
 	const struct command *command;
 	const char *program; /* how it was called: dljob, or kubectl dljob */
-	/* Set: cli_parse() hands it the command's options instead of taking any, and says CLI_WELL. For completion and
+	/* Set: cli_parse() hands it the command's options instead of taking any, and says CLI_OK. For completion and
 	   manual pages, which are made of the same tables. */
 	void (*describe)(void *cookie, const struct opt *opts, size_t n);
 	void *describe_cookie;

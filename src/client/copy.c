@@ -59,7 +59,7 @@ static pid_t start_tar(struct remote *r, const char *const *argv, int fd, int as
 	return -1;
 }
 
-static bool ended_well(struct remote *r, pid_t pid)
+static bool ended_ok(struct remote *r, pid_t pid)
 {
 	int status = -1;
 
@@ -145,7 +145,7 @@ static bool send_tar(struct remote *r, const struct copy *c, const char *const *
 	close(ends[0]);
 	if (pid > 0 && !well)
 		waitpid(pid, NULL, 0);
-	return well && ended_well(r, pid) && succeeded(r, c, status);
+	return well && ended_ok(r, pid) && succeeded(r, c, status);
 }
 
 bool copy_to_pod(struct remote *r, const struct copy *c)
@@ -205,7 +205,7 @@ static bool receive_tar(struct remote *r, const struct copy *c, const struct cop
 	close(ends[1]);
 	if (pid > 0 && !(well && status == 0))
 		waitpid(pid, NULL, 0);
-	return well && succeeded(r, c, status) && ended_well(r, pid);
+	return well && succeeded(r, c, status) && ended_ok(r, pid);
 }
 
 /* What came gets its place at once, or not at all. */

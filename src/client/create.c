@@ -62,7 +62,7 @@ enum created create_object(struct session *s, const struct creation *c, struct j
 		s->cli->status =
 			cli_fail(s->cli, CLI_INVALID, "%.*s is larger than any API server accepts", STR_F(c->name));
 	else if (remote_do(r, &call, 1))
-		result = remote_well(&call) ? CREATED : refused(s, c, &call);
+		result = remote_ok(&call) ? CREATED : refused(s, c, &call);
 	buf_release(&body);
 	if (result == CREATED && ret)
 		*ret = (struct job_found){ .job = { c->kind, call.root },
@@ -86,14 +86,14 @@ enum exit_code job_delete(struct session *s, const struct job_found *f, bool wai
 	struct remote_call call = { .method = HTTP_DELETE, .path = job_path(&s->remote, f) };
 	struct str what = arena_printf(&s->remote.arena, "delete %.*s", STR_F(f->name));
 	struct buf options = BUF_INIT(DELETE_OPTIONS_MAX);
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 
 	delete_options_put(&options, &(struct delete_options){ -1, uid, STR("Background") });
 	call.body = arena_str(&s->remote.arena, buf_str(&options));
 	buf_release(&options);
 	if (!remote_do(&s->remote, &call, 1))
 		status = s->cli->status;
-	else if (!remote_well(&call) && call.code != HTTP_NOT_FOUND)
+	else if (!remote_ok(&call) && call.code != HTTP_NOT_FOUND)
 		status = remote_refused(&s->remote, what.p, call.code, call.message);
 	else if (wait)
 		status = job_wait(s, f, WAIT_DELETED);

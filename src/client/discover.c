@@ -87,13 +87,13 @@ static bool discover(struct remote *r, struct kinds *kinds)
 		r->cli->status = remote_refused(r, "list the kinds", 0, groups.message);
 		return false;
 	}
-	n = remote_well(&groups) ? groups_to_ask(r, json_get(groups.root, "groups"), &calls) : 0;
+	n = remote_ok(&groups) ? groups_to_ask(r, json_get(groups.root, "groups"), &calls) : 0;
 	remote_call_release(&groups);
 	if (!n)
 		return true;
 	well = remote_do(r, calls, n);
 	for (size_t i = 0; i < n; i++) {
-		if (well && remote_well(&calls[i]))
+		if (well && remote_ok(&calls[i]))
 			add_group(r, kinds, str_sub(calls[i].path, strlen("/apis/"), calls[i].path.n),
 			          json_get(calls[i].root, "resources"));
 		remote_call_release(&calls[i]);

@@ -206,7 +206,7 @@ static void several(struct remote *r, const struct job_name *name, const struct 
 	struct str choices = STR_NONE;
 
 	for (size_t i = 0; i < n; i++)
-		if (remote_well(&calls[i]))
+		if (remote_ok(&calls[i]))
 			choices = arena_printf(&r->arena, "%.*s%s%.*s/%.*s", STR_F(choices), choices.n ? " or " : "",
 			                       STR_F(of[i]->id), STR_F(name->name));
 	r->cli->status = cli_fail(r->cli, CLI_INVALID, "there are several jobs %.*s: use %.*s", STR_F(name->name),
@@ -236,7 +236,7 @@ bool job_find(struct remote *r, const struct kinds *kinds, const char *text, str
 	if (!remote_do(r, calls, n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (remote_well(&calls[i])) {
+		if (remote_ok(&calls[i])) {
 			at = i;
 			found++;
 		} else if (calls[i].code != HTTP_NOT_FOUND) {

@@ -249,7 +249,7 @@ static enum exit_code sum_up(struct trial *t, const char *file)
 			file, STR_F(id));
 	plain_printf(stdout, "%s: %.*s: %zu job%s, %zu pods, %zu services, %zu statuses: no mistake found\n", file,
 	             STR_F(id), t->jobs, t->jobs == 1 ? "" : "s", t->pods, t->services, t->statuses);
-	return CLI_WELL;
+	return CLI_OK;
 }
 
 enum exit_code kind_check_file(struct cli *cli, const char *file, int n, char **examples)

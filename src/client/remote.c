@@ -306,7 +306,7 @@ static bool take_page(struct remote *r, struct remote_list *l, struct remote_cal
 
 	l->code = c->code;
 	l->message = c->message;
-	if (!remote_well(c))
+	if (!remote_ok(c))
 		return false;
 	yyjson_arr_foreach(items, i, n, item)
 	{

@@ -53,7 +53,7 @@ struct remote_call {
 	yyjson_val *root;
 	struct remote *remote;
 };
-static inline bool remote_well(const struct remote_call *c)
+static inline bool remote_ok(const struct remote_call *c)
 {
 	return http_is_good(c->code);
 }

@@ -151,7 +151,7 @@ static enum exit_code print_all(struct session *s, const struct job_found *f, co
 	free(rows);
 	if (s->remote.interrupted)
 		return CLI_INTERRUPTED;
-	return n > 1 ? CLI_WELL : cli_fail(s->cli, CLI_FAILED, "no replica runs");
+	return n > 1 ? CLI_OK : cli_fail(s->cli, CLI_FAILED, "no replica runs");
 }
 
 enum exit_code top_print(struct session *s, const struct job_found *f, bool gpus)

@@ -25,11 +25,11 @@ struct wait_verdict wait_judge(const struct job_view *v, enum wait_for what)
 	bool well = v->phase == PHASE_SUCCEEDED;
 
 	if (what == WAIT_DELETED)
-		return (struct wait_verdict){ false, CLI_WELL };
+		return (struct wait_verdict){ false, CLI_OK };
 	/* Who has succeeded has run. */
 	if (what == WAIT_RUNNING && v->phase == PHASE_RUNNING)
-		return (struct wait_verdict){ true, CLI_WELL };
-	return (struct wait_verdict){ phase_final(v->phase), well ? CLI_WELL : CLI_FAILED };
+		return (struct wait_verdict){ true, CLI_OK };
+	return (struct wait_verdict){ phase_final(v->phase), well ? CLI_OK : CLI_FAILED };
 }
 
 struct waiting {
@@ -96,7 +96,7 @@ static enum exit_code outcome(struct session *s, const struct job_found *f, cons
 		return remote_refused(&s->remote, "watch the job", MAX(code, 0), message);
 	if (w->gone) {
 		plain_printf(stdout, "%.*s was deleted\n", STR_F(f->name));
-		return w->what == WAIT_DELETED ? CLI_WELL : CLI_FAILED;
+		return w->what == WAIT_DELETED ? CLI_OK : CLI_FAILED;
 	}
 	plain_printf(stdout, "%.*s\n", STR_F(buf_str(&w->line)));
 	return w->verdict.status;

@@ -117,7 +117,7 @@ static bool draw(struct watching *w)
 	well = remote_do(&s->remote, &now.call, 1);
 	if (well && now.call.code == HTTP_NOT_FOUND) {
 		w->gone = true;
-	} else if (well && !remote_well(&now.call)) {
+	} else if (well && !remote_ok(&now.call)) {
 		s->cli->status = remote_refused(&s->remote, "read the job", now.call.code, now.call.message);
 		well = false;
 	} else if (well) {
@@ -157,7 +157,7 @@ static enum exit_code watch(struct watching *w)
 			return w->session->cli->status;
 		if (w->gone) {
 			plain_printf(stdout, "%.*s was deleted\n", STR_F(w->job->name));
-			return CLI_WELL;
+			return CLI_OK;
 		}
 	}
 }

@@ -402,7 +402,7 @@ yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_o
 		return NULL;
 	}
 	if (doc && o->cluster && !o->image)
-		cli_fail(cli, CLI_WELL,
+		cli_fail(cli, CLI_OK,
 		         "warning: without --image the manifest has '" PLACEHOLDER
 		         "'; on a cluster it must be one that holds the program");
 	return doc;

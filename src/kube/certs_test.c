@@ -109,7 +109,7 @@ static void ask_until(struct kube *k, bool (*enough)(void))
 	assert_true(enough());
 }
 
-static bool answered_well(void)
+static bool answered_ok(void)
 {
 	return seen.code == 200;
 }
@@ -132,7 +132,7 @@ static void test_authority_is_replaced(void **state)
 	assert_int_equal(ask(k), 0);
 	assert_int_equal(seen.changes, 0);
 	put("ca.crt", testing_pem("ca", "pem"));
-	ask_until(k, answered_well);
+	ask_until(k, answered_ok);
 	assert_int_equal(seen.changes, 1);
 	assert_int_equal(seen.problems, 0);
 	kube_free(k);
@@ -149,7 +149,7 @@ static void test_is_read_at_once(void **state)
 	c.ca_file = STR("ca.crt");
 	put("ca.crt", testing_pem("ca", "pem"));
 	k = start(&c);
-	ask_until(k, answered_well);
+	ask_until(k, answered_ok);
 	assert_int_equal(seen.changes, 1);
 	kube_free(k);
 }
@@ -173,7 +173,7 @@ static void test_client_certificate_is_replaced(void **state)
 	put("tls.crt", testing_pem("client", "pem"));
 	assert_int_equal(ask(k), 0);
 	put("tls.key", testing_pem("client", "key"));
-	ask_until(k, answered_well);
+	ask_until(k, answered_ok);
 	assert_true(seen.changes >= 1);
 	kube_free(k);
 }

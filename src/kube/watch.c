@@ -25,7 +25,7 @@ enum {
 
 /* What the stream itself has said. */
 enum stream_verdict {
-	STREAM_WELL,
+	STREAM_OK,
 	STREAM_EXPIRED, /* the version that the watch began with is not there: too old, or of a future */
 	STREAM_REFUSED, /* an ERROR event of another kind */
 	STREAM_BROKEN,  /* no JSON, no object, too long */
@@ -135,7 +135,7 @@ struct watch_wish watch_next(struct watch *w)
 	if (w->busy)
 		return (struct watch_wish){ .type = WISH_NOTHING };
 	w->busy = true;
-	w->verdict = STREAM_WELL;
+	w->verdict = STREAM_OK;
 	w->retry_after = 0;
 	w->code = 0;
 	w->heard = false;
@@ -411,7 +411,7 @@ bool watch_data(struct watch *w, struct str piece)
 	struct split_to items = { take_item, skip_item, w }, lines = { take_line, skip_line, w };
 	enum split got;
 
-	if (!w->busy || w->verdict != STREAM_WELL || (w->state != WATCH_LISTING && w->state != WATCH_WATCHING))
+	if (!w->busy || w->verdict != STREAM_OK || (w->state != WATCH_LISTING && w->state != WATCH_WATCHING))
 		return false;
 	if (w->state == WATCH_LISTING) {
 		begin_list(w);
@@ -449,7 +449,7 @@ static void list_ended(struct watch *w, const struct watch_end *end)
 {
 	msec retry_after;
 
-	if (w->verdict != STREAM_WELL) {
+	if (w->verdict != STREAM_OK) {
 		list_failed(w, 0);
 	} else if (is_success(end)) {
 		page_done(w);
@@ -493,7 +493,7 @@ static void stream_ended(struct watch *w, const struct watch_end *end)
 	case STREAM_REFUSED:
 		watch_again(w, true, w->retry_after);
 		return;
-	case STREAM_WELL:
+	case STREAM_OK:
 		break;
 	}
 	/* A watch from a version that has not come yet is taken, and says nothing, not even bookmarks. */

@@ -163,7 +163,7 @@ static bool is_over(void *cookie)
 	left = sources_left(&a->sources);
 	if (must_prune(a))
 		prune(a);
-	if (a->sources.status != CLI_WELL)
+	if (a->sources.status != CLI_OK)
 		return true;
 	if (!a->o->follow)
 		return !left;
@@ -205,7 +205,7 @@ static enum exit_code shortfall(const struct archive *a)
 		return cli_fail(a->session->cli, CLI_FAILED,
 		                "%zu more are incomplete: their containers still run, or nothing arrived for a minute",
 		                left);
-	return a->sources.some_failed && !a->o->follow ? CLI_FAILED : CLI_WELL;
+	return a->sources.some_failed && !a->o->follow ? CLI_FAILED : CLI_OK;
 }
 
 static void archive_release(struct archive *a)
@@ -240,16 +240,16 @@ enum exit_code archive_logs(struct session *s, const struct job_found *f, const 
 		/* Whoever keeps all logs ends when he is told to. */
 		if (log_pods_start(&a.pods, o->follow, &a.sources.status) && !remote_wait(&s->remote, is_over, &a))
 			a.sources.status =
-				!f && o->follow && s->cli->status == CLI_INTERRUPTED ? CLI_WELL : s->cli->status;
+				!f && o->follow && s->cli->status == CLI_INTERRUPTED ? CLI_OK : s->cli->status;
 		if (!o->follow)
 			prune(&a);
 	}
 	status = a.sources.status;
-	if (status == CLI_WELL)
+	if (status == CLI_OK)
 		status = log_pods_refusal(&a.pods);
-	if (status == CLI_WELL && !(o->follow && !f))
+	if (status == CLI_OK && !(o->follow && !f))
 		printf("%zu logs archived in %s\n", a.sources.n_kept, o->dir);
-	if (status == CLI_WELL)
+	if (status == CLI_OK)
 		status = shortfall(&a);
 	archive_release(&a);
 	return status;

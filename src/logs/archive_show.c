@@ -125,7 +125,7 @@ static bool find_logs(struct show *s, const char *dir)
 	}
 	if (fts)
 		fts_close(fts);
-	return s->status == CLI_WELL;
+	return s->status == CLI_OK;
 }
 
 static bool is_later(const struct kept *a, const struct kept *b)

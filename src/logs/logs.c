@@ -324,7 +324,7 @@ static void take_container(void *cookie, const struct log_pod *p, const struct l
 /* A replica that has no pod. */
 static void take_gone_one(struct logs *l, const struct role *r, int32_t index, struct str pod)
 {
-	for (size_t i = 0; i < r->n_containers && l->status == CLI_WELL; i++) {
+	for (size_t i = 0; i < r->n_containers && l->status == CLI_OK; i++) {
 		struct str name = r->containers[i].name;
 		struct log_source *s;
 
@@ -353,7 +353,7 @@ static void take_gone(struct logs *l)
 	for (size_t i = 0; i < l->read->n_roles; i++) {
 		const struct role *r = &l->read->roles[i];
 
-		for (int32_t k = 0; k < r->count && l->status == CLI_WELL; k++)
+		for (int32_t k = 0; k < r->count && l->status == CLI_OK; k++)
 			if (log_pods_has(&l->pods, r->name, k) && kind_names(l->kj, i, k, &names, NULL) &&
 			    !map_get(&l->by_pod, names.pod))
 				take_gone_one(l, r, k, names.pod);
@@ -467,7 +467,7 @@ static bool is_over(void *cookie)
 		loop_timer_set(l->timer, wake - loop_now(loop));
 	else if (l->pods.ended)
 		loop_timer_set(l->timer, over_at(l) - loop_now(loop));
-	if (l->status != CLI_WELL || cli_output_broken())
+	if (l->status != CLI_OK || cli_output_broken())
 		return true;
 	if (!l->o->follow)
 		return merge_done(&l->merge);
@@ -553,15 +553,15 @@ enum exit_code logs_follow(struct session *s, const struct job_found *f, const s
 	s->remote.before_saying_cookie = &l;
 	if (log_pods_start(&l.pods, o->follow, &l.status) && !remote_wait(&s->remote, is_over, &l))
 		l.status = s->cli->status;
-	if (l.status == CLI_WELL)
+	if (l.status == CLI_OK)
 		l.status = log_pods_refusal(&l.pods);
 	s->remote.before_saying = NULL;
 	logline_end(&l.printer, STR_NONE);
 	logline_break(&l.printer);
 	status = l.status;
-	if (status == CLI_WELL && !l.n_shown)
+	if (status == CLI_OK && !l.n_shown)
 		status = say_nothing(&l);
-	else if (status == CLI_WELL && l.n_told && !o->follow)
+	else if (status == CLI_OK && l.n_told && !o->follow)
 		status = CLI_FAILED;
 	logs_release(&l);
 	kind_job_free(l.kj);

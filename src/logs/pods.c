@@ -142,7 +142,7 @@ enum exit_code log_pods_refusal(struct log_pods *p)
 			                      i ? "watch the job" : arena_printf(&p->arena, "watch %s", p->what).p,
 			                      MAX(code, 0), message);
 	}
-	return CLI_WELL;
+	return CLI_OK;
 }
 
 void log_pods_release(struct log_pods *p)

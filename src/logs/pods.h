@@ -49,7 +49,7 @@ void log_pods_take(struct log_pods *p, yyjson_val *pod);
 bool log_pods_has(const struct log_pods *p, struct str role, int64_t index);
 /* Followed: can it not go on? */
 bool log_pods_refused(const struct log_pods *p);
-/* Says why it cannot go on. CLI_WELL: it can. */
+/* Says why it cannot go on. CLI_OK: it can. */
 enum exit_code log_pods_refusal(struct log_pods *p);
 void log_pods_release(struct log_pods *p);
 

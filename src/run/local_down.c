@@ -29,7 +29,7 @@ static enum exit_code still_clean(struct local *l)
 	if (!well)
 		cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well ? CLI_WELL : CLI_FAILED;
+	return well ? CLI_OK : CLI_FAILED;
 }
 
 /* Its process was killed: what it left is taken over, and ended as it would have done. */
@@ -69,8 +69,7 @@ static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
 	msec waited = 0;
 
 	if (fd < 0)
-		return errno == ESRCH ? CLI_WELL
-		                      : cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
+		return errno == ESRCH ? CLI_OK : cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
 	if (pidfd_send_signal(fd, SIGTERM, NULL, 0) && errno != ESRCH) {
 		close(fd);
 		return cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
@@ -88,7 +87,7 @@ static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
 		        (long long)(waited / 1000));
 	}
 	close(fd);
-	return CLI_WELL;
+	return CLI_OK;
 }
 
 /* One look may meet a process that is killed before it has ended everything. */
@@ -96,10 +95,10 @@ static enum exit_code down(struct local *l, msec timeout)
 {
 	struct local_holder *h = &l->holder;
 	struct err e = ERR_INIT;
-	enum exit_code status = CLI_WELL;
+	enum exit_code status = CLI_OK;
 	bool clean = false;
 
-	while (!clean && status == CLI_WELL) {
+	while (!clean && status == CLI_OK) {
 		if (!local_look(l->folder, true, h, &e)) {
 			status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 			err_release(&e);
@@ -149,7 +148,7 @@ enum exit_code local_down(struct local *l)
 	if (!look_at_folder(l, &there) || !there)
 		return l->cli->status;
 	status = down(l, timeout);
-	if (status == CLI_WELL)
+	if (status == CLI_OK)
 		puts("stopped; its jobs are kept and continue with `dljob local up`");
 	return status;
 }
@@ -181,12 +180,12 @@ enum exit_code local_reset(struct local *l)
 	if (!look_at_folder(l, &there) || !there)
 		return l->cli->status;
 	status = down(l, timeout);
-	if (status != CLI_WELL && status != CLI_FAILED)
+	if (status != CLI_OK && status != CLI_FAILED)
 		return status;
 	/* A database that cannot be opened is why one comes here. */
-	if ((status == CLI_WELL || clear(l, &e)) && local_folder_empty(l->folder, &left, &e)) {
+	if ((status == CLI_OK || clear(l, &e)) && local_folder_empty(l->folder, &left, &e)) {
 		printf(left ? "%s: the cluster is deleted, other files are left\n" : "%s is empty\n", l->folder);
-		return CLI_WELL;
+		return CLI_OK;
 	}
 	status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);

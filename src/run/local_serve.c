@@ -175,5 +175,5 @@ enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
 	/* As it was before, if nothing came of it. */
 	if (well || l->holder.clean)
 		local_ended(&l->holder, NULL);
-	return well ? CLI_WELL : CLI_FAILED;
+	return well ? CLI_OK : CLI_FAILED;
 }

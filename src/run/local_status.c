@@ -27,7 +27,7 @@ enum exit_code local_status(struct local *l)
 	printf("  kubectl:  export KUBECONFIG=%s/kubeconfig\n", l->folder);
 	printf("  jobs:     dljob list --local\n");
 	printf("  its log:  %s/log\n", l->folder);
-	return CLI_WELL;
+	return CLI_OK;
 }
 
 enum exit_code local_kubeconfig(struct local *l)
@@ -37,5 +37,5 @@ enum exit_code local_kubeconfig(struct local *l)
 	if (access(path, R_OK))
 		return cli_fail(l->cli, CLI_FAILED, "there is no %s yet: `dljob local up` creates it", path);
 	puts(path);
-	return CLI_WELL;
+	return CLI_OK;
 }

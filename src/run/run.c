@@ -78,7 +78,7 @@ static enum exit_code status_of(const struct run *r)
 	}
 	if (r->record && r->record->phase == PHASE_INVALID)
 		return CLI_INVALID;
-	return r->record && r->record->phase == PHASE_SUCCEEDED ? CLI_WELL : CLI_FAILED;
+	return r->record && r->record->phase == PHASE_SUCCEEDED ? CLI_OK : CLI_FAILED;
 }
 
 static bool start_cluster(struct run *r, struct err *e)

@@ -178,7 +178,7 @@ void run_show_end(struct run *r, enum exit_code status)
 		break;
 	case RUN_GOES_ON:
 	case RUN_FINISHED:
-		if (r->options->quiet && status == CLI_WELL)
+		if (r->options->quiet && status == CLI_OK)
 			break;
 		if (record && record->restarts)
 			run_say(r, "%.*s: %s after %.1f s and %d restart%s: %.*s", STR_F(r->input.name), phase, seconds,

@@ -35,7 +35,7 @@ static struct pod_volume *add_volume(struct testing_pod *t, const char *name)
 	return v;
 }
 
-static void run_well(struct testing_pod *t)
+static void run_ok(struct testing_pod *t)
 {
 	testing_pod_run(t);
 	for (size_t i = 0; i < t->state.containers.n; i++) {
@@ -98,7 +98,7 @@ static void test_host_path(void **state)
 	testing_pod_mount(&t, c, "h", "/h");
 	testing_pod_mount(&t, c, "e", "/h/e");
 	assert_int_equal(mkdir(arena_printf(&t.arena, "%s/sub", host.p).p, 0755), 0);
-	run_well(&t);
+	run_ok(&t);
 	assert_int_equal(access(arena_printf(&t.arena, "%s/sub/kept", host.p).p, F_OK), 0);
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/e", host.p).p, F_OK), 0);
 	testing_pod_end(&t);
@@ -165,7 +165,7 @@ static void test_files(void **state)
 	c->mounts.v[2].read_only = true;
 	testing_pod_mount(&t, c, "e", "/sub");
 	c->mounts.v[3].sub_path = STR("made");
-	run_well(&t);
+	run_ok(&t);
 	assert_str(testing_pod_log(&t, "main", 0), "ABA400\n/sub\n");
 	assert_true(testing_pod_exists(&t, "volumes/e/made/y"));
 	testing_pod_end(&t);
@@ -188,7 +188,7 @@ static void test_memory_and_shm(void **state)
 	testing_pod_mount(&t, c, "m", "/m");
 	c = testing_pod_sh(&t, "b", "cat /n/a /dev/shm/x; test ! -e /m");
 	testing_pod_mount(&t, c, "m", "/n");
-	run_well(&t);
+	run_ok(&t);
 	assert_str(testing_pod_log(&t, "a", 0), "tmpfs\n");
 	assert_str(testing_pod_log(&t, "b", 0), "a\nshm\n");
 	assert_int_not_equal(access("/dev/shm/x", F_OK), 0);
@@ -220,7 +220,7 @@ static void test_hosts_and_names(void **state)
 	assert_true(pod_prepare(t.folder, &t.spec, &e));
 	write_text(arena_printf(&t.arena, "%s/hosts", t.folder).p, "10.0.0.1 peer\n");
 	write_text(arena_printf(&t.arena, "%s/resolv.conf", t.folder).p, "nameserver 10.0.0.2\n");
-	run_well(&t);
+	run_ok(&t);
 	/* Others read the same files: what a container has to say is not in them. */
 	assert_str(testing_pod_file(&t, "hosts"), "10.0.0.1 peer\n");
 	assert_str(testing_pod_file(&t, "resolv.conf"), "nameserver 10.0.0.2\n");
@@ -272,7 +272,7 @@ static void test_rootfs(void **state)
 	c->rootfs = tree;
 	testing_pod_mount(&t, c, "usr", "/usr");
 	testing_pod_mount(&t, c, "e", "/e");
-	run_well(&t);
+	run_ok(&t);
 	assert_str(testing_pod_log(&t, "main", 0), "tree\n");
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/e", tree.p).p, F_OK), 0);
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/proc", tree.p).p, F_OK), 0);
@@ -337,7 +337,7 @@ static void test_point_behind_a_link(void **state)
 	c = testing_pod_sh(&t, "main", "echo x >/v/out/point/x");
 	testing_pod_mount(&t, c, "v", "/v");
 	testing_pod_mount(&t, c, "w", "/v/out/point");
-	run_well(&t);
+	run_ok(&t);
 	assert_true(testing_pod_exists(&t, "volumes/w/x"));
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/point", host.p).p, F_OK), 0);
 	testing_pod_end(&t);
