@@ -43,16 +43,6 @@ static enum exit_code run_in(struct executing *x, const char *job, const char *r
 	return well ? (enum exit_code)status : s->cli->status;
 }
 
-/* The command begins behind the first --; what stands before it are options. */
-static int options_end(int argc, char **argv)
-{
-	int at = 0;
-
-	while (at < argc && strcmp(argv[at], "--") != 0)
-		at++;
-	return at;
-}
-
 static bool check(struct executing *x)
 {
 	static const char *const shell[] = { "sh" };
@@ -84,7 +74,7 @@ enum exit_code cmd_exec(struct cli *cli, int argc, char **argv)
 		{ 't', "tty", NULL, "give the command this terminal", .flag = &x.tty },
 		{ 'c', "container", "NAME", "the container, if the pod has several", .text = &x.container },
 	};
-	int n, before = options_end(argc, argv);
+	int n, before = cli_dashes(argc, argv);
 	enum exit_code status;
 
 	remote_opts(opts + OWN_OPTS, &x.session.flags);

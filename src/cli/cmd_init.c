@@ -62,10 +62,8 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
 		{ 0, "set", "PATH=VALUE", "change a field: spec.policy.restart.limit=3", .list = &edits.set },
 	};
 	enum exit_code status;
-	int n, before = 0;
+	int n, before = cli_dashes(argc, argv);
 
-	while (before < argc && strcmp(argv[before], "--") != 0)
-		before++;
 	write_opts(opts + OWN_OPTS, &o);
 	n = cli_parse(cli, opts, ARRAY_LEN(opts), before, argv);
 	if (before < argc) {

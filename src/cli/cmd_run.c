@@ -57,16 +57,6 @@ static enum exit_code run_files(struct cli *cli, const struct run_options *o, co
 	return run_job(cli, o, n, files);
 }
 
-/* The command begins behind the first --; what stands before it are options. */
-static int dashes(int argc, char **argv)
-{
-	int at = 0;
-
-	while (at < argc && strcmp(argv[at], "--") != 0)
-		at++;
-	return at;
-}
-
 static bool is_manifest(const char *word)
 {
 	return str_has_suffix(str_c(word), STR(".yaml")) || str_has_suffix(str_c(word), STR(".yml")) ||
@@ -104,7 +94,7 @@ enum exit_code cmd_run(struct cli *cli, int argc, char **argv)
 		{ 'q', "quiet", NULL, "print only the replicas' output and errors", .flag = &o.quiet },
 	};
 	enum exit_code status;
-	int n, before = dashes(argc, argv);
+	int n, before = cli_dashes(argc, argv);
 
 	write_opts(opts + OWN_OPTS, &o.command);
 	cli_size_opts(cli, opts + OWN_OPTS + WRITE_OPTS);

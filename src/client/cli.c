@@ -19,6 +19,15 @@ void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE 
 	fprintf(to, "\nExample:\n  %s%s\n", rest ? cli->program : "", rest ? rest : c->example);
 }
 
+int cli_dashes(int argc, char **argv)
+{
+	int at = 0;
+
+	while (at < argc && strcmp(argv[at], "--") != 0)
+		at++;
+	return at;
+}
+
 int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char **argv)
 {
 	struct err e = ERR_INIT;

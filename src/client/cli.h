@@ -39,6 +39,9 @@ struct command {
 
 void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to);
 
+/* Where the first -- stands, behind which a command begins that is not ours; ARGC: there is none. */
+int cli_dashes(int argc, char **argv);
+
 /* opts_parse() with the options that every command has. -1: help was asked for and given, or the use
    is wrong and that was said; return cli->status. */
 int cli_parse(struct cli *cli, const struct opt *opts, size_t n, int argc, char **argv);

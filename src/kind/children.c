@@ -22,6 +22,7 @@ bool kind_names(struct kind_job *kj, size_t role, int32_t index, struct kind_nam
 	bool service, ok;
 
 	ASSERT(role < kj->job->n_roles);
+	*ret = (struct kind_names){ STR_NONE, STR_NONE };
 	if (kj->file->kind.foreign)
 		return err_set(e, ERR_INVALID, "what pods of a %.*s are called is not known here",
 		               STR_F(kj->file->kind.id));

@@ -306,8 +306,10 @@ void execs_open(struct proc_pod *p)
 
 void execs_close(struct proc_pod *p)
 {
-	while (p->execs.first)
-		exec_free(p->execs.first);
+	for (struct exec *x = p->execs.first, *next; x; x = next) {
+		next = x->next;
+		exec_free(x);
+	}
 	loop_fd_free(p->execs.watch);
 	if (p->execs.listener >= 0)
 		close(p->execs.listener);
