@@ -347,6 +347,34 @@ harmless() {
   has "$err" 'tfPort'
 }
 
+@test "get -w, list -w: whatever an object says is shown and not done" {
+  bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
+  odd=$(job demo Failed here | jq -c --argjson bad "\"$bad\"" '.status.dlOperator.reason = $bad')
+  pod=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: $bad, namespace: "ml", uid: "p", labels: {
+    "dl-operator.mpba.fbk.eu/uid": "u-demo", "dl-operator.mpba.fbk.eu/role": $bad,
+    "dl-operator.mpba.fbk.eu/index": "0", "dl-operator.mpba.fbk.eu/generation": "0"}},
+    spec: {nodeName: $bad, containers: [{name: "tensorflow"}]}, status: {phase: "Failed", reason: $bad, message: $bad,
+    containerStatuses: [{name: "tensorflow", state: {terminated: {exitCode: 1, reason: $bad}}}]}}')
+  changed=$(jq -c '{type: "MODIFIED", object: (.status.dlOperator.reason = "then " + .status.dlOperator.reason)}
+    | tojson + "\n"' <<<"$odd")
+  answers "GET $tfjobs/demo 200 $odd" "GET $tfjobs?watch 200 $changed" "GET $tfjobs? 200 [$odd]" \
+    "GET /api/v1/namespaces/ml/pods?watch 200 $(jq -c '{type: "DELETED", object: .} | tojson + "\n"' <<<"$pod")" \
+    "GET /api/v1/namespaces/ml/pods 200 [$pod]"
+  serve
+  # watch COMMAND LINE…: until it has shown all of these.
+  watch() {
+    # shellcheck disable=SC2086 # words
+    "$DLJOB" $1 >stdout 2>stderr 3>&- &
+    echo $! >watch.pid
+    for line in "${@:2}"; do eventually 60 grep -qF -- "$line" stdout; done
+    kill -INT "$(cat watch.pid)"
+    wait "$(cat watch.pid)" || true
+    harmless
+  }
+  watch "get demo -w" 'demo: Failed: x\x1b[2J' 'demo: Failed: then x\x1b[2J' 'exit code 1 on x\x1b[2J' '-0: deleted'
+  watch "list -w" 'Failed  x\x1b[2J' 'Failed  then x\x1b[2J'
+}
+
 @test "wait: exit codes" {
   answers "GET $tfjobs/demo 200 $(job demo Succeeded 'master-0 completed')" \
     "GET $tfjobs? 200 [$(job demo Succeeded 'master-0 completed')]"
