@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STATE_MAX = 4 << 20, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
+enum { STATE_MAX = 4 << 20, STATE_SPARE = 4096, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
+static const char next_state[] = "state.json.new";
 
 void pod_wake(struct proc_pod *p)
 {
@@ -46,6 +47,19 @@ void pod_note(void *pod, const char *text)
 	p->dirty = true;
 }
 
+/* The next file is there already and has its room: how the pod ends can be said where the disk is full by then. */
+static void keep_room(size_t size)
+{
+	int fd = open(next_state, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	/* Not every file system can; then the next write finds out whether there is room. */
+	if (fd < 0)
+		return;
+	if (fallocate(fd, 0, 0, (off_t)size) != 0)
+		log_debug(NO_FIELDS, "no room is kept for %s: %s", next_state, strerror(errno));
+	close(fd);
+}
+
 /* Replaced as a whole. A full disk does not stop the pod: the next change tries again. True unless there was no room.
  */
 static bool write_state(struct proc_pod *p)
@@ -55,17 +69,20 @@ static bool write_state(struct proc_pod *p)
 	int fd, problem;
 
 	pod_state_write(&p->state, &text);
-	fd = open("state.json.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = open(next_state, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0) {
 		errno = 0;
 		well = !text.overflow && write(fd, text.p, text.n) == (ssize_t)text.n;
 		/* Only a part of it. */
 		if (!well && !text.overflow && errno == 0)
 			errno = ENOSPC;
+		well = well && ftruncate(fd, (off_t)text.n) == 0;
 		close(fd);
-		well = well && rename("state.json.new", "state.json") == 0;
+		well = well && rename(next_state, "state.json") == 0;
 	}
 	problem = errno;
+	if (well && p->state.life != POD_ENDED)
+		keep_room(text.n + STATE_SPARE);
 	if (!well)
 		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(problem));
 	p->dirty = !well;
