@@ -15,33 +15,33 @@
 	"{\"type\":\"object\",\"description\":\"What happens when a replica fails.\",\"properties\":{"                \
 	"\"policy\":{\"type\":\"string\",\"description\":\"Which failures are restarted.\","                          \
 	"\"enum\":[\"Never\",\"Always\",\"OnFailure\",\"OnNodeFail\",\"ExitCode\",\"OnNodeFailWithExitCode\"]},"      \
-	"\"scope\":{\"type\":\"string\",\"description\":\"What starts again: the pod, its role or the whole job.\","  \
+	"\"scope\":{\"type\":\"string\",\"description\":\"What restarts: the pod, its role or the whole job.\","  \
 	"\"enum\":[\"Pod\",\"Role\",\"Job\"]},"                                                                       \
 	"\"limit\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":-1,\"maximum\":1000000,"                    \
-	"\"description\":\"How many restarts that count there may be; -1: no limit.\"},"                              \
+	"\"description\":\"How many counted restarts are allowed; -1: no limit.\"},"                              \
 	"\"window\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":2147483647,"                 \
 	"\"description\":\"An attempt that ran this many seconds resets the count; 0: never.\"},"                     \
-	"\"backoff\":{\"type\":\"object\",\"description\":\"How long a restart waits; doubled each time.\","          \
+	"\"backoff\":{\"type\":\"object\",\"description\":\"How long a restart waits; doubles each time.\","          \
 	"\"properties\":{"                                                                                            \
 	"\"initialSeconds\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":1000000,"            \
-	"\"description\":\"Before the second restart; the first waits for nothing.\"},"                               \
+	"\"description\":\"Before the second restart; the first is immediate.\"},"                               \
 	"\"maxSeconds\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":0,\"maximum\":1000000,"                \
 	"\"description\":\"The longest wait.\"}}},"                                                                   \
 	"\"exitCodes\":{\"x-kubernetes-preserve-unknown-fields\":true,"                                               \
-	"\"description\":\"Codes worth another try: 137, \\\"137,143\\\", \\\"128-255\\\", or a list of these.\"}}}"
+	"\"description\":\"Codes worth a retry: 137, \\\"137,143\\\", \\\"128-255\\\", or a list of these.\"}}}"
 
 #define ROLE_END "\"type\":\"string\",\"enum\":[\"Any\",\"Rank0\",\"All\",\"None\"]"
 #define TIME_FROM(least) "\"type\":\"integer\",\"format\":\"int64\",\"minimum\":" least ",\"maximum\":2147483647"
 
 #define SCHEDULING                                                                                                    \
-	"{\"type\":\"object\",\"description\":\"What a gang scheduler is told of the job.\",\"properties\":{"         \
+	"{\"type\":\"object\",\"description\":\"What the gang scheduler is told about the job.\",\"properties\":{"     \
 	"\"minAvailable\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":1,\"maximum\":100000,"               \
 	"\"description\":\"How many pods must start together; default: all.\"},"                                      \
 	"\"queue\":{\"type\":\"string\",\"description\":\"The Volcano queue it waits in.\"},"                         \
 	"\"priorityClass\":{\"type\":\"string\","                                                                     \
 	"\"description\":\"The PriorityClass of its Volcano PodGroup.\"},"                                            \
 	"\"minResources\":{\"type\":\"object\","                                                                      \
-	"\"description\":\"What these pods need; default: the sum of their requests.\","                              \
+	"\"description\":\"What must be free for these pods; default: the sum of their requests.\","                   \
 	"\"additionalProperties\":{\"x-kubernetes-preserve-unknown-fields\":true}},"                                  \
 	"\"scheduleTimeoutSeconds\":{\"type\":\"integer\",\"format\":\"int32\","                                      \
 	"\"minimum\":1,\"maximum\":2147483647,"                                                                       \
@@ -70,18 +70,18 @@ const char policy_schema[] =
 	"\"fail\":{\"type\":\"string\",\"enum\":[\"Any\",\"All\"],"
 	"\"description\":\"When the job has failed: Any or All roles did.\"},"
 	"\"timeLimit\":{" TIME_FROM("1") ",\"description\":\"Seconds since all replicas ran.\"},"
-	"\"activeDeadlineSeconds\":{" TIME_FROM("1") ",\"description\":\"Seconds since it began or was resumed.\"},"
+	"\"activeDeadlineSeconds\":{" TIME_FROM("1") ",\"description\":\"Seconds since it started or was resumed.\"},"
 	"\"ttlSecondsAfterFinished\":{" TIME_FROM("0") ","
-	"\"description\":\"The job is deleted so long after its end.\"},"
+	"\"description\":\"The job is deleted this long after its end.\"},"
 	"\"cleanPods\":{\"type\":\"string\",\"enum\":[\"All\",\"Running\",\"None\"],"
 	"\"description\":\"Which pods are deleted at the end.\"},"
 	"\"suspend\":{\"type\":\"boolean\",\"description\":\"Delete the pods and wait.\"},"
 	"\"doNotDisrupt\":{\"type\":\"boolean\","
 	"\"description\":\"Ask node autoscalers to leave the nodes of its pods alone.\"},"
 	"\"schedulingPolicy\":" SCHEDULING ","
-	"\"tensorboard\":" COMPANION("A TensorBoard beside the job: a pod that does not count, with a service.",
+	"\"tensorboard\":" COMPANION("A TensorBoard beside the job: a pod without a say in its end, with a service.",
 	"\"logDir\":{\"type\":\"string\",\"description\":\"Where the training writes its events.\"},",
-	"Whose command tensorboard is run.") ","
+	"Its image; must have the command tensorboard.") ","
 	"\"roles\":{\"type\":\"object\",\"description\":\"For one role, by its name.\",\"additionalProperties\":{"
 	"\"type\":\"object\",\"properties\":{"
 	"\"restart\":" RESTART ","
