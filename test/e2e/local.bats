@@ -430,7 +430,9 @@ on_full_disk() {
     skip "nothing may be mounted here"
   }
   mkdir home
-  export -f "$1" filled up dljob has_not job trainers submit eventually phase_is ended api is has pod_pids
+  # shellcheck disable=SC2163 # the function of that name
+  export -f "$1"
+  export -f filled up dljob has_not job trainers submit eventually phase_is ended api is has pod_pids
   export BATS_TEST_TMPDIR DLJOB root jobs pods
   unshare --mount --propagation private bash -ec "trap 'dljob local down --now >/dev/null 2>&1 || true' EXIT; $1"
 }

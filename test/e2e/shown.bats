@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154,SC2317 # helpers.bash sets root, status, out and err; eventually calls what is there
+# What is shown of what others have written, and what the shell is offered of it.
+load helpers
+load canned-server
+
+# harmless: what was written on either output moves no terminal's cursor.
+harmless() {
+  controls='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]'
+  turns='\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]'
+  if LC_ALL=C grep -nP "$controls|$turns" stdout stderr; then
+    return 1
+  fi
+}
+
+@test "whatever an object says is shown and not done" {
+  bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
+  odd=$(job demo Failed here | jq -c --argjson bad "\"$bad\"" '.status.dlOperator.reason = $bad
+    | .metadata.annotations.note = $bad | .metadata.annotations[$bad] = "x"
+    | .spec[$bad] = 1 | .spec.replicaSpecs[0].tfPort = $bad')
+  pod=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: $bad, namespace: "ml", uid: "p", labels: {
+    "dl-operator.mpba.fbk.eu/uid": "u-demo", "dl-operator.mpba.fbk.eu/role": $bad,
+    "dl-operator.mpba.fbk.eu/index": "0", "dl-operator.mpba.fbk.eu/generation": "0"}},
+    spec: {nodeName: $bad, containers: [{name: "tensorflow"}]}, status: {phase: "Pending", reason: $bad, message: $bad,
+    containerStatuses: [{name: "tensorflow", state: {waiting: {reason: $bad, message: $bad}}}]}}')
+  event=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: "e", namespace: "ml"}, type: $bad, reason: $bad,
+    message: $bad, involvedObject: {kind: "TfJob", name: "demo", uid: "u-demo"}}')
+  no="{\"message\":\"$bad\"}"
+  answers "GET $tfjobs/demo 200 $odd" "GET $tfjobs 200 [$odd]" "GET /api/v1/namespaces/ml/pods 200 [$pod]" \
+    "GET /api/v1/namespaces/ml/events 200 [$event]" "PATCH $tfjobs/demo 403 $no" "DELETE $tfjobs/demo 403 $no" \
+    "POST $tfjobs 403 $no"
+  serve
+  for c in list "list -o json" "list -o yaml" "list -o name" "get demo" "get -o json demo" "get -o yaml demo" \
+    "wait demo" "logs demo" "rerun demo" "scale demo worker=3" "suspend demo" "resume demo" "delete demo" \
+    "__complete -- get de" "__complete -- get -n ml"; do
+    echo "$c"
+    # shellcheck disable=SC2086 # words
+    split dljob $c
+    harmless
+    [ -s stdout ] || [ -s stderr ]
+  done
+  split dljob get demo
+  has "$out" 'Failed: x\x1b[2J\x1b]0;t\x07y\x9b1mz\u202e\x0d'
+  dljob get -q -o json demo | jq -e --argjson bad "\"$bad\"" '.status.dlOperator.reason == $bad'
+  # The same in what is wrong with a file.
+  printf '%s' "$odd" >job.json
+  for c in validate render "submit" "run"; do
+    echo "$c"
+    split dljob $c job.json
+    is "$status" 2
+    harmless
+  done
+  has "$err" 'tfPort'
+}
+
+@test "get -w, list -w: whatever an object says is shown and not done" {
+  bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
+  odd=$(job demo Failed here | jq -c --argjson bad "\"$bad\"" '.status.dlOperator.reason = $bad')
+  pod=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: $bad, namespace: "ml", uid: "p", labels: {
+    "dl-operator.mpba.fbk.eu/uid": "u-demo", "dl-operator.mpba.fbk.eu/role": $bad,
+    "dl-operator.mpba.fbk.eu/index": "0", "dl-operator.mpba.fbk.eu/generation": "0"}},
+    spec: {nodeName: $bad, containers: [{name: "tensorflow"}]}, status: {phase: "Failed", reason: $bad, message: $bad,
+    containerStatuses: [{name: "tensorflow", state: {terminated: {exitCode: 1, reason: $bad}}}]}}')
+  changed=$(jq -c '{type: "MODIFIED", object: (.status.dlOperator.reason = "then " + .status.dlOperator.reason)}
+    | tojson + "\n"' <<<"$odd")
+  answers "GET $tfjobs/demo 200 $odd" "GET $tfjobs?watch 200 $changed" "GET $tfjobs? 200 [$odd]" \
+    "GET /api/v1/namespaces/ml/pods?watch 200 $(jq -c '{type: "DELETED", object: .} | tojson + "\n"' <<<"$pod")" \
+    "GET /api/v1/namespaces/ml/pods 200 [$pod]"
+  serve
+  # watch COMMAND LINE…: until it has shown all of these.
+  watch() {
+    # shellcheck disable=SC2086 # words
+    "$DLJOB" $1 >stdout 2>stderr 3>&- &
+    echo $! >watch.pid
+    for line in "${@:2}"; do eventually 60 grep -qF -- "$line" stdout; done
+    kill -INT "$(cat watch.pid)"
+    wait "$(cat watch.pid)" || true
+    harmless
+  }
+  watch "get demo -w" 'demo: Failed: x\x1b[2J' 'demo: Failed: then x\x1b[2J' 'exit code 1 on x\x1b[2J' '-0: deleted'
+  watch "list -w" 'Failed  x\x1b[2J' 'Failed  then x\x1b[2J'
+}
+
+@test "completion: states, and the roles of the job that is named" {
+  answers "GET $tfjobs/demo 200 $(job demo Running x)" "GET $tfjobs? 200 []" \
+    "GET /api/v1/namespaces/ml/pods 200 []" "GET /api/v1/namespaces/ml/events 200 []"
+  serve
+  offers() { is "$(dljob __complete -- "${@:2}" | sed '/^:/d' | paste -s -d " ")" "$1"; }
+  offers "master worker" logs TfJob/demo --role ""
+  offers "--role=worker" logs TfJob/demo --role=w
+  offers "master= worker=" scale TfJob/demo ""
+  offers "worker=" scale TfJob/demo master=1 wo
+  offers "" logs --role ""
+  offers "" render demo.yaml --role ""
+  offers "Waiting" list --state W
+  offers "--state=Running --state=Restarting" list --state=R
+  # A word that the list takes, each of them.
+  for state in $(dljob __complete -- list --state "" | sed '/^:/d'); do
+    split dljob list -q --state "$state"
+    is "$status" 0
+  done
+}
