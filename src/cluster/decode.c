@@ -194,6 +194,8 @@ static struct container *read_containers(struct container *c, yyjson_val *list, 
 		if (str_empty(name))
 			continue;
 		*c = (struct container){ .name = keep_text(name, a), .init = init };
+		/* A container that the kubelet no longer finds waits in its status, and has run. */
+		c->ran = json_get(json_get(one, "lastState"), "terminated") != NULL;
 		read_state(c++, json_get(one, "state"), a);
 	}
 	return c;

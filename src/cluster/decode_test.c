@@ -126,6 +126,21 @@ static void test_comes_back(void **state)
 	assert_true(p.containers[1].comes_back);
 }
 
+/* The kubelet lost it, and says so in the state before the present one. */
+static void test_ran(void **state)
+{
+	struct pod p =
+		pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"containerStatuses\":["
+	               "{\"name\":\"a\",\"state\":{\"waiting\":{\"reason\":\"ContainerCreating\"}},\"lastState\":"
+	               "{\"terminated\":{\"exitCode\":137,\"reason\":\"ContainerStatusUnknown\"}},\"restartCount\":1},"
+	               "{\"name\":\"b\",\"state\":{\"waiting\":{}},\"lastState\":{}}]}}");
+
+	(void)state;
+	assert_int_equal(p.containers[0].state, CONTAINER_WAITING);
+	assert_true(p.containers[0].ran);
+	assert_false(p.containers[1].ran);
+}
+
 static void test_started(void **state)
 {
 	struct pod p = pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"containerStatuses\":["
@@ -564,6 +579,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_pod, teardown),
 		cmocka_unit_test_teardown(test_disruption, teardown),
 		cmocka_unit_test_teardown(test_comes_back, teardown),
+		cmocka_unit_test_teardown(test_ran, teardown),
 		cmocka_unit_test_teardown(test_started, teardown),
 		cmocka_unit_test_teardown(test_address, teardown),
 		cmocka_unit_test_teardown(test_bare_pod, teardown),

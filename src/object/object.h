@@ -48,6 +48,7 @@ struct container {
 	msec finished;     /* TERMINATED */
 	struct str reason; /* of the state: OOMKilled, ImagePullBackOff … */
 	struct str message;
+	bool ran;        /* an earlier state of it has ended, be it that nobody knows how */
 	bool comes_back; /* TERMINATED: by a restart policy or rules of its own the kubelet starts it again, in place */
 };
 

@@ -22,7 +22,7 @@ static bool is_rejected(const struct pod *pod)
 	if (pod->phase != POD_FAILED || !pod->reason.n || is_over_its_deadline(pod))
 		return false;
 	for (size_t i = 0; i < pod->n_containers; i++)
-		if (pod->containers[i].state != CONTAINER_WAITING)
+		if (pod->containers[i].state != CONTAINER_WAITING || pod->containers[i].ran)
 			return false;
 	return true;
 }
@@ -50,7 +50,8 @@ bool pod_has_run(const struct pod *pod)
 	for (size_t i = 0; i < pod->n_containers; i++) {
 		const struct container *c = &pod->containers[i];
 
-		if (!c->init && (c->state == CONTAINER_RUNNING || (c->state == CONTAINER_TERMINATED && c->started)))
+		if (!c->init &&
+		    (c->ran || c->state == CONTAINER_RUNNING || (c->state == CONTAINER_TERMINATED && c->started)))
 			return true;
 	}
 	return pod->phase == POD_RUNNING || pod->phase == POD_SUCCEEDED;

@@ -56,6 +56,15 @@ static void results(void **state)
 		{ POD_RUNNING, "", false, { ENDED("main", 3), RUNS("sidecar") }, RESULT_FAILURE, CAUSE_FAILED, 3 },
 		{ POD_RUNNING, "", false, { RUNS("main"), ENDED("sidecar", 3) }, RESULT_NONE, CAUSE_FAILED, -1 },
 		{ POD_FAILED, "", false, { ENDED("main", 0), ENDED("sidecar", 1) }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
+		/* evicted for its own use, and its container is not found any more */
+		{ POD_FAILED,
+		  "Evicted",
+		  false,
+		  { { .name = STR_INIT("main"), .state = CONTAINER_WAITING, .ran = true } },
+		  RESULT_FAILURE,
+		  CAUSE_FAILED,
+		  -1 },
+		{ POD_FAILED, "Evicted", false, { WAITS("main") }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
 		/* no container status at all */
 		{ POD_PENDING, "", false, { NOTHING }, RESULT_NONE, CAUSE_FAILED, -1 },
 		{ POD_SUCCEEDED, "", false, { NOTHING }, RESULT_SUCCESS, CAUSE_FAILED, 0 },

@@ -93,7 +93,11 @@ static void check_unknown(struct sim *s, const struct sim_request *r, const stru
 /* Did it fail with nobody to blame but itself? What a kubelet rejects has no containers here. */
 static bool failed_by_itself(const struct pod *p)
 {
-	return p->phase == POD_FAILED && !p->disrupted && !p->reason.n && p->n_containers > 0;
+	bool began = false;
+
+	for (size_t i = 0; i < p->n_containers; i++)
+		began |= p->containers[i].state != CONTAINER_WAITING || p->containers[i].ran;
+	return p->phase == POD_FAILED && !p->disrupted && (!p->reason.n || str_eqc(p->reason, "Evicted")) && began;
 }
 
 /* A failure is counted, and not taken for a disruption, which is not. */

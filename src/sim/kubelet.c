@@ -384,11 +384,22 @@ void kubelet_stop(struct sim *s, struct sim_pod *p)
 	later(s, p, 100, s->quiet ? 3000 : 20000);
 }
 
+/* The kubelet does not find it any more when it writes the pod's last status. */
+static void lose_container(struct container *c)
+{
+	c->state = CONTAINER_WAITING;
+	c->reason = STR("ContainerCreating");
+	c->started = 0;
+	c->ran = true;
+}
+
 /* Not always does the kubelet tell how its containers went. */
 static void killed(struct sim *s, struct sim_pod *p)
 {
 	if (p->stage != STAGE_BESIDE && rng_one_in(&s->rng, 2))
 		container_ends(s, p, main_container(p), 137, STR("Error"));
+	else if (main_container(p)->state == CONTAINER_RUNNING && rng_one_in(&s->rng, 2))
+		lose_container(main_container(p));
 	ended(s, p, POD_FAILED);
 }
 

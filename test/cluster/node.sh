@@ -169,7 +169,8 @@ cgroupsPerQOS: true
 enforceNodeAllocatable: []
 failSwapOn: false
 failCgroupV1: false
-localStorageCapacityIsolation: false
+localStorageCapacityIsolation: true
+volumeStatsAggPeriod: 1s
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 10Mi, nodefs.available: 0%, nodefs.inodesFree: 0%, imagefs.available: 0%}
 YAML
