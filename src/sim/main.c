@@ -13,7 +13,7 @@
 
 static const char usage[] =
 	"Usage: dl-sim [--seed N | --seeds N [--from N|random] | --soak] [--steps N] [--jobs N] [--keep-going]\n"
-	"              [--trace] [--tap] [--mutant NAME]\n"
+	"              [--trace] [--tap] [--mutant NAME] [--until INVARIANT]\n"
 	"\n"
 	"Runs the operator in a simulated cluster where everything goes wrong, and checks that what must\n"
 	"hold does. The same seed gives the same run.\n"
@@ -25,6 +25,7 @@ static const char usage[] =
 	"  --soak         ever new seeds until stopped, or until one fails\n"
 	"  --jobs N       runs the seeds in N processes\n"
 	"  --keep-going   goes on after a seed that fails or kills its process, and ends with a table of them\n"
+	"  --until NAME   goes on until a seed breaks this invariant, whatever others break; not with --jobs\n"
 	"  --tap          reports as TAP, a line for each seed\n"
 	"  --trace        prints every event; not with --jobs or --keep-going\n"
 	"  --mutant NAME  plants a defect; \"list\" prints their names and what each must break\n"
@@ -45,6 +46,7 @@ struct options {
 	unsigned jobs; /* 0: the seeds run in this process */
 	bool random, keep_going, trace, tap, soak;
 	int mutant;
+	enum invariant until; /* NONE: any */
 };
 
 /* All seeds of one call. */
@@ -77,6 +79,14 @@ static int find_mutant(const char *name)
 		if (strcmp(mutant_name((enum mutant)m), name) == 0)
 			return m;
 	return -1;
+}
+
+static enum invariant find_invariant(const char *name)
+{
+	for (int i = INV_NONE + 1; i < INV_COUNT_; i++)
+		if (strcmp(invariant_name((enum invariant)i), name) == 0)
+			return (enum invariant)i;
+	return INV_NONE;
 }
 
 static void list_mutants(void)
@@ -207,6 +217,10 @@ static bool seed_done(void *arg, const struct seed_result *result)
 	if (o->tap && result->tally.seeds)
 		printf("%sok %llu - seed %llu\n", result->good ? "" : "not ", (unsigned long long)r->done,
 		       (unsigned long long)result->seed);
+	if (!result->good && o->until && result->broken != o->until) {
+		progress(r);
+		return true;
+	}
 	if (!result->good) {
 		*vec_push(&r->arena, &r->broken) = *result;
 		if (o->keep_going)
@@ -337,7 +351,8 @@ enum {
 	OPT_MUTANT,
 	OPT_HELP,
 	OPT_JOBS,
-	OPT_KEEP_GOING
+	OPT_KEEP_GOING,
+	OPT_UNTIL
 };
 
 static const struct option long_options[] = {
@@ -352,6 +367,7 @@ static const struct option long_options[] = {
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "jobs", required_argument, NULL, OPT_JOBS },
 	{ "keep-going", no_argument, NULL, OPT_KEEP_GOING },
+	{ "until", required_argument, NULL, OPT_UNTIL },
 	{ 0 },
 };
 
@@ -419,6 +435,9 @@ static bool take_option(struct options *o, int c, const char *arg)
 	case OPT_MUTANT:
 		o->mutant = find_mutant(arg);
 		return o->mutant >= 0;
+	case OPT_UNTIL:
+		o->until = find_invariant(arg);
+		return o->until != INV_NONE;
 	default:
 		return arg && take_number(o, c, arg);
 	}
@@ -448,7 +467,7 @@ int main(int argc, char **argv)
 	/* A process of its own, since a seed may kill it. */
 	if (o.keep_going && !o.jobs)
 		o.jobs = 1;
-	if (optind != argc || (o.jobs && o.trace)) {
+	if (optind != argc || (o.jobs && (o.trace || o.until))) {
 		fputs(usage, stderr);
 		return 2;
 	}

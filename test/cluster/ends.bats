@@ -33,7 +33,9 @@ END
 pod() { kubectl -n "$ns" get pods -l "dl-operator.mpba.fbk.eu/index=$1" -o name; }
 
 # causes: of all restarts, the first one first.
-causes() { record "$name" '[.restartHistory // [.lastRestart // empty] | reverse | .[] | [.index, .cause, .exitCode // 0]]'; }
+causes() {
+  record "$name" '[.restartHistory // [.lastRestart // empty] | reverse | .[] | [.index, .cause, .exitCode // 0]]'
+}
 
 causes_are() { is "$(causes)" "$1"; }
 
@@ -41,7 +43,8 @@ runs() { is "$(record "$name" '[.phase, .pods]')" "[\"Running\",\"$1\"]"; }
 
 @test "exit 137 and 143 are restarted by exit code, and 0 is a success" {
   # shellcheck disable=SC2016 # for the containers
-  job codes 3 'policy: ExitCode, exitCodes: "128-255", limit: 1' 'case $run:$me in 0:1) exit 137 ;; 0:2) sleep 3; exit 143 ;; esac'
+  job codes 3 'policy: ExitCode, exitCodes: "128-255", limit: 1' \
+    'case $run:$me in 0:1) exit 137 ;; 0:2) sleep 3; exit 143 ;; esac'
   ended "$name" Complete
   causes_are '[[1,"Failed",137],[2,"Failed",143]]'
   is "$(record "$name" .roles.worker.limit.counted)" 1

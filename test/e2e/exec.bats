@@ -85,7 +85,7 @@ wait /dev/pts/
 size 40x100
 type while [ "$(stty size)" != "40 100" ]; do sleep 0.05; done; echo now $((600+66))
 wait now 666
-type echo slee$((0+0))ps; sleep 1000
+type sh -c 'echo slee$((0+0))ps; exec sleep 1000'
 wait slee0ps
 key C-c
 type exit 9

@@ -272,7 +272,7 @@ static bool place_add(struct places *p, const char *path, bool ours, bool alone,
 
 	if (p->n == PLACES_MAX)
 		return err_set(e, ERR_LIMIT,
-		               "more than %d folders and mounts for the volumes: make the mount points yourself, or "
+		               "more than %d folders and mounts for the volumes: create the mount points yourself, or "
 		               "mount less",
 		               PLACES_MAX);
 	snprintf(new->path, sizeof(new->path), "%s", path);
