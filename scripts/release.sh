@@ -14,7 +14,7 @@
 #   wheel     dljob for pip
 #
 # and SHA256SUMS and NOTES.md (this version's part of the changelog) for any of them. The same commit gives the same
-# files on the same Debian. What would stop a release, a dry run only tells.
+# files on the same Debian. A dry run only reports what would stop a release.
 # BUILD: a build folder to take the programs of sbom and wheel from, instead of the image's (for tests).
 set -eu
 umask 022

@@ -17,7 +17,8 @@ enum file_read file_read(struct str *ret, const char *path, struct arena *a, str
 int file_open_regular(const char *path, struct err *e);
 
 /* Removes PATH and all that is in it, or (EMPTY) only what is in it. Links are removed, not followed; what is mounted
-   in there is left alone. Nothing there is well. False, with *E: something could not be removed. */
+   in there is left alone. A PATH that does not exist is no
+   error. False, with *E: something could not be removed. */
 bool file_remove_tree(const char *path, bool empty, struct err *e);
 
 #endif

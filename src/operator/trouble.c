@@ -61,7 +61,7 @@ static bool lasts(const struct op *op, struct trouble *t, int code)
 	if (code > HTTP_BAD_REQUEST && code < HTTP_SERVER_ERROR && code != HTTP_GONE)
 		return true;
 	t->errors++;
-	/* PodGroups that were listed once go on to be known, and jobs are not held up by a server that stumbles. */
+	/* PodGroups that were listed once stay in the cache: errors that pass hold no job up. */
 	return t->errors >= ERRORS_LEAST && (t->resource == RES_JOB || !op->cache.synced[t->resource]);
 }
 

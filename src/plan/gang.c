@@ -13,7 +13,7 @@ static bool is_on(const struct world *w)
 	return w->in->config->gang != GANG_NONE;
 }
 
-/* Of what nobody has said anything, what stands there is right. */
+/* A field that the policy does not set matches any value. */
 static bool said_differs(struct str said, struct str have)
 {
 	return said.n && !str_eq(said, have);

@@ -89,7 +89,7 @@ void stop_some(struct runner *r, struct runner_pod *p)
 	if (left < 0)
 		return;
 	p->request = request;
-	/* A word that only repeats the last one is not said. */
+	/* A message that only repeats the last one is skipped. */
 	if (!p->stop_asked || now + left + 500 < p->kill_at) {
 		ask_to_stop(r, p, left);
 		p->kill_at = now + left;
