@@ -40,11 +40,14 @@ struct job_object {
 /* An object that somebody reports. Valid until the next call of next(). */
 struct object {
 	enum resource resource;
-	const struct job_object *job;
-	const struct pod *pod;
-	const struct service *service;
-	const struct node *node;
-	const struct group *group;
+	union {
+		const struct job_object *job;
+		const struct node *node;
+		const struct child *child; /* what every child begins with */
+		const struct pod *pod;
+		const struct service *service;
+		const struct group *group;
+	};
 };
 
 /* An object's JSON is not read if it is longer: etcd takes 1.5 MB, and JSON can be six times that. */
@@ -61,7 +64,13 @@ struct skipped {
 /* NULL: it is none. */
 static inline const struct child *object_child(const struct object *o)
 {
-	return o->pod ? &o->pod->child : o->service ? &o->service->child : o->group ? &o->group->child : NULL;
+	return resource_is_child(o->resource) ? o->child : NULL;
+}
+
+/* The kind of a job; of anything else, empty. */
+static inline struct str object_kind(const struct object *o)
+{
+	return o->resource == RES_JOB ? o->job->kind : STR_NONE;
 }
 
 struct outcome {

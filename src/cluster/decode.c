@@ -335,6 +335,39 @@ bool decode_group(struct group *ret, yyjson_val *val, struct arena *a, struct er
 	return true;
 }
 
+static struct child *decode_new_pod(yyjson_val *val, struct arena *a, struct err *e)
+{
+	struct pod *pod = arena_new(a, struct pod);
+
+	return decode_pod(pod, val, a, e) ? &pod->child : NULL;
+}
+
+static struct child *decode_new_service(yyjson_val *val, struct arena *a, struct err *e)
+{
+	struct service *service = arena_new(a, struct service);
+
+	return decode_service(service, val, a, e) ? &service->child : NULL;
+}
+
+static struct child *decode_new_group(yyjson_val *val, struct arena *a, struct err *e)
+{
+	struct group *group = arena_new(a, struct group);
+
+	return decode_group(group, val, a, e) ? &group->child : NULL;
+}
+
+const struct child *decode_child(enum resource r, yyjson_val *val, struct arena *a, struct err *e)
+{
+	static struct child *(*const decoders[RES_COUNT])(yyjson_val * val, struct arena * a, struct err * e) = {
+		[RES_POD] = decode_new_pod,
+		[RES_SERVICE] = decode_new_service,
+		[RES_GROUP] = decode_new_group,
+	};
+
+	ASSERT(r < RES_COUNT && decoders[r]);
+	return decoders[r](val, a, e);
+}
+
 bool decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err *e)
 {
 	yyjson_val *conditions = json_at(val, "status", "conditions", NULL);

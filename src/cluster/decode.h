@@ -18,6 +18,9 @@ bool decode_node(struct node *ret, yyjson_val *val, struct arena *a, struct err 
 /* KIND: the kind's id; not copied. RET's root is VAL, which must be at most JSON_MAX_DEPTH deep (shallow.h). */
 bool decode_job(struct job_object *ret, yyjson_val *val, struct str kind, struct arena *a, struct err *e);
 
+/* A new child of that sort in A; NULL with *E as above. */
+const struct child *decode_child(enum resource r, yyjson_val *val, struct arena *a, struct err *e);
+
 /* metav1.Status: reason, message, details.retryAfterSeconds. What VAL does not say stays as it was; the
    strings belong to VAL. */
 void decode_status(struct outcome *ret, yyjson_val *val);

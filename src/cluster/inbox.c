@@ -89,32 +89,18 @@ static bool keep_job(struct inbox_batch *b, struct object *ret, struct str kind,
 bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resource, struct str kind, yyjson_val *val,
                   struct err *e)
 {
-	struct pod *pod;
-	struct service *service;
 	struct node *node;
-	struct group *group;
 
 	*ret = (struct object){ .resource = resource };
-	switch (resource) {
-	case RES_JOB:
+	if (resource == RES_JOB)
 		return yyjson_is_obj(val) ? keep_job(b, ret, kind, val, e)
 		                          : err_set(e, ERR_INVALID, "the answer is not an object");
-	case RES_POD:
-		ret->pod = pod = arena_new(&b->arena, struct pod);
-		return decode_pod(pod, val, &b->arena, e);
-	case RES_SERVICE:
-		ret->service = service = arena_new(&b->arena, struct service);
-		return decode_service(service, val, &b->arena, e);
-	case RES_NODE:
+	if (resource == RES_NODE) {
 		ret->node = node = arena_new(&b->arena, struct node);
 		return decode_node(node, val, &b->arena, e);
-	case RES_GROUP:
-		ret->group = group = arena_new(&b->arena, struct group);
-		return decode_group(group, val, &b->arena, e);
-	case RES_COUNT:
-		break;
 	}
-	BUG("no resource");
+	ret->child = decode_child(resource, val, &b->arena, e);
+	return ret->child != NULL;
 }
 
 bool inbox_next(struct inbox *in, struct cluster_event *ret)

@@ -257,8 +257,8 @@ static void submit(struct cluster *cluster, const struct request *r)
 	copy_request(c, r);
 	if (r->resource == RES_JOB)
 		kind = kind_resource(k, r->kind);
-	else if (r->resource == RES_GROUP)
-		kind = &k->options.groups;
+	else if (resource_traits(r->resource)->optional)
+		kind = &k->options.optional[r->resource];
 	if (r->resource == RES_JOB && !kind)
 		err_set(&e, ERR_INVALID, "kind %.*s is not served", STR_F(r->kind));
 	else
@@ -293,8 +293,8 @@ void kube_raw(struct kube *k, const struct kube_raw *r)
 
 static struct kube_resource where_of(const struct kube *k, enum resource resource, const struct kube_kind *kind)
 {
-	if (resource == RES_GROUP)
-		return k->options.groups;
+	if (resource_traits(resource)->optional)
+		return k->options.optional[resource];
 	return kind ? kind->resource : *kube_builtin_resource(resource);
 }
 
@@ -366,8 +366,9 @@ struct kube *kube_new(struct loop *l, const struct kube_config *c, const struct 
 	add_feed(k, RES_SERVICE, NULL);
 	if (o->nodes)
 		add_feed(k, RES_NODE, NULL);
-	if (!str_empty(o->groups.plural))
-		add_feed(k, RES_GROUP, NULL);
+	for (enum resource r = 0; r < RES_COUNT; r++)
+		if (!str_empty(o->optional[r].plural))
+			add_feed(k, r, NULL);
 	return k;
 }
 

@@ -18,8 +18,8 @@ struct kube_options {
 	bool calls_only; /* nothing is watched: kube_raw() and kube_stream_open() only */
 	struct str ns;   /* watched namespace; empty: all */
 	bool nodes;      /* watch nodes (not in namespaced mode) */
-	/* PodGroups, which are watched if its plural is set. */
-	struct kube_resource groups;
+	/* Where the resources are that a cluster need not have; watched if the plural is set. */
+	struct kube_resource optional[RES_COUNT];
 	size_t connections; /* of the pool for calls; 32 */
 	double qps;         /* 0: no limit on our side */
 	size_t burst;

@@ -12,7 +12,7 @@ static const struct kube_resource builtin[RES_COUNT] = {
 
 const struct kube_resource *kube_builtin_resource(enum resource r)
 {
-	ASSERT(r > RES_JOB && r < RES_GROUP);
+	ASSERT(r < RES_COUNT && builtin[r].plural.n);
 	return &builtin[r];
 }
 
@@ -99,8 +99,7 @@ static const struct {
 bool kube_wire_request(struct kube_wire *ret, const struct request *r, const struct kube_resource *kind,
                        struct arena *a, struct err *e)
 {
-	bool given = r->resource == RES_JOB || r->resource == RES_GROUP;
-	const struct kube_resource *where = given ? kind : kube_builtin_resource(r->resource);
+	const struct kube_resource *where = builtin[r->resource].plural.n ? &builtin[r->resource] : kind;
 	struct buf path = BUF_INIT(PATH_MAX_BYTES);
 
 	ASSERT(where && (size_t)r->verb < ARRAY_LEN(verbs));

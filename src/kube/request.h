@@ -20,7 +20,7 @@ struct kube_wire {
 	enum http_method method;
 	struct str path, body, content_type;
 };
-/* KIND: the resource, for RES_JOB and RES_GROUP. False, with *E, for a name that cannot stand in a path (empty,
+/* KIND: the resource, for jobs and what is optional. False, with *E, for a name that cannot stand in a path (empty,
    "..", with a slash …): the server would take it for another resource. */
 bool kube_wire_request(struct kube_wire *ret, const struct request *r, const struct kube_resource *kind,
                        struct arena *a, struct err *e);

@@ -421,7 +421,7 @@ static bool in_list(struct cache *c, enum resource r, struct str kind)
 
 static enum origin origin_of(struct cache *c, const struct object *o)
 {
-	return in_list(c, o->resource, o->job ? o->job->kind : STR_NONE) ? FROM_LIST : FROM_WATCH;
+	return in_list(c, o->resource, object_kind(o)) ? FROM_LIST : FROM_WATCH;
 }
 
 /* Something is there that nobody can name: none of those that are missing in this list is known to be gone. */

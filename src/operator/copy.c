@@ -47,8 +47,9 @@ static void pack_child(char **at, struct child *c)
 	c->role = pack(at, c->role);
 }
 
-static struct child *copy_pod(const struct pod *pod)
+static struct child *copy_pod(const struct child *from)
 {
+	const struct pod *pod = (const struct pod *)from;
 	size_t text = child_size(&pod->child) + pod->node.n + pod->reason.n + pod->message.n + pod->address.n +
 	              pod->disrupter.n;
 	struct container *containers;
@@ -77,8 +78,9 @@ static struct child *copy_pod(const struct pod *pod)
 	return &out->child;
 }
 
-static struct child *copy_service(const struct service *service)
+static struct child *copy_service(const struct child *from)
 {
+	const struct service *service = (const struct service *)from;
 	struct service *out = xmalloc(sizeof(*out) + child_size(&service->child));
 	char *at = (char *)(out + 1);
 
@@ -87,8 +89,9 @@ static struct child *copy_service(const struct service *service)
 	return &out->child;
 }
 
-static struct child *copy_group(const struct group *group)
+static struct child *copy_group(const struct child *from)
 {
+	const struct group *group = (const struct group *)from;
 	size_t text = child_size(&group->child) + group->queue.n + group->priority_class.n + group->phase.n +
 	              group->message.n,
 	       n = group->needs.n;
@@ -115,19 +118,14 @@ static struct child *copy_group(const struct group *group)
 
 struct child *copy_child(enum resource r, const struct child *from)
 {
-	switch (r) {
-	case RES_POD:
-		return copy_pod((const struct pod *)from);
-	case RES_SERVICE:
-		return copy_service((const struct service *)from);
-	case RES_GROUP:
-		return copy_group((const struct group *)from);
-	case RES_JOB:
-	case RES_NODE:
-	case RES_COUNT:
-		break;
-	}
-	BUG("no child");
+	static struct child *(*const copies[RES_COUNT])(const struct child *from) = {
+		[RES_POD] = copy_pod,
+		[RES_SERVICE] = copy_service,
+		[RES_GROUP] = copy_group,
+	};
+
+	ASSERT(r < RES_COUNT && copies[r]);
+	return copies[r](from);
 }
 
 static yyjson_mut_doc *without_managed_fields(yyjson_val *val)

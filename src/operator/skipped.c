@@ -133,7 +133,7 @@ static void list(struct op *op, const struct cluster_event *ev)
 
 static const struct meta *meta_of(const struct object *o)
 {
-	return o->job ? &o->job->meta : &object_child(o)->meta;
+	return o->resource == RES_JOB ? &o->job->meta : &object_child(o)->meta;
 }
 
 /* It was read, or is gone. */
@@ -143,11 +143,11 @@ static void object(struct op *op, const struct cluster_event *ev)
 	struct skipped_one *one;
 	char text[KEY_MAX];
 
-	if (o->node)
+	if (o->resource == RES_NODE)
 		one = map_get(&op->skipped, key_of(RES_NODE, STR_NONE, STR_NONE, o->node->name, text));
 	else
-		one = map_get(&op->skipped, key_of(o->resource, o->job ? o->job->kind : STR_NONE, meta_of(o)->ns,
-		                                   meta_of(o)->name, text));
+		one = map_get(&op->skipped,
+		              key_of(o->resource, object_kind(o), meta_of(o)->ns, meta_of(o)->name, text));
 	if (one)
 		no_longer(op, one, ev->type == EVENT_GONE);
 }

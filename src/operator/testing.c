@@ -254,9 +254,9 @@ void server_made(struct script *s, struct sent *t, const char *uid)
 	assert_true(str_int(json_str(json_get(labels, LABEL_INDEX)), &index));
 	pod.index = service.index = (int32_t)index;
 	answer(s, t,
-	       (struct outcome){ .code = 201,
-	                         .object = { t->r.resource, .pod = t->r.resource == RES_POD ? &pod : NULL,
-	                                     .service = t->r.resource == RES_SERVICE ? &service : NULL } });
+	       (struct outcome){
+		       .code = 201,
+		       .object = { t->r.resource, .child = t->r.resource == RES_POD ? &pod.child : &service.child } });
 }
 
 /* Answers everything that is sent until nothing more is: creates and status writes go well. */

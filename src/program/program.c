@@ -363,7 +363,7 @@ static bool connect_to(struct program *p, struct str identity, struct err *e)
 		                            .certs = on_certs,
 		                            .cookie = p };
 	if (!str_empty(str_c(f->gang_scheduler)))
-		p->options.groups = groups_of(str_c(f->gang_scheduler));
+		p->options.optional[RES_GROUP] = groups_of(str_c(f->gang_scheduler));
 	p->options.user_agent = arena_printf(&p->arena, "dl-operator/%s (%.*s)", DL_VERSION, STR_F(identity));
 	p->kube = kube_new(p->loop, &p->config, &p->options, e);
 	return p->kube != NULL;

@@ -384,7 +384,7 @@ void mutant_skipped(struct sim *s, const struct version *v, struct cluster_event
 {
 	struct pod *p;
 
-	if (s->opt.mutant != MUTANT_ERASER || !v->object.pod)
+	if (s->opt.mutant != MUTANT_ERASER || v->object.resource != RES_POD)
 		return;
 	p = arena_raw(s->arena, sizeof(*p));
 	*p = *v->object.pod;
