@@ -184,6 +184,7 @@ struct str policy_settle_job(struct job *job, const struct policy *user, const s
 	job->suspend = all.suspend;
 	job->scheduling = user->scheduling;
 	job->do_not_disrupt = user->do_not_disrupt;
+	job->running_deadline = user->running_deadline;
 	*ret_at = all.at;
 	return all.chief_role;
 }

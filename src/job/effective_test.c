@@ -360,6 +360,7 @@ static const struct job_case {
 	  .problems = "spec.policy.restrat: unknown field; did you mean \"restart\"?\n"
 	              "spec.policy.colour: unknown field; must be restart, complete, fail, timeLimit, "
 	              "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, doNotDisrupt, "
+	              "runningDeadlineSeconds, startAfter, "
 	              "schedulingPolicy, tensorboard or roles\n"
 	              "spec.policy.roles.worker.suspend: unknown field; must be restart, complete or fail" },
 	{ .policy = "{'roles':{'wroker':{},'x':{},'worker':null,'WORKER':{'restart':{}},'Worker':{'restart':1}}}",

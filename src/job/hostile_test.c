@@ -221,6 +221,7 @@ static void test_shown(void **state)
 	assert_string_equal(problems_text(&b, &job->problems),
 	                    "spec.policy.?[2J?: unknown field; must be restart, complete, fail, timeLimit, "
 	                    "activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend, doNotDisrupt, "
+	                    "runningDeadlineSeconds, startAfter, "
 	                    "schedulingPolicy, tensorboard or roles\n"
 	                    "spec.policy.fail: must be Any or All, found \"?All?\"\n"
 	                    "spec.policy.roles.?: there is no such role; the roles are WORKER or ps");

@@ -96,6 +96,8 @@ struct role {
 	size_t n_containers;
 	struct restart restart;
 	enum role_end complete, fail;
+	uint64_t after;                    /* by index: the roles whose replicas are up before its pods are made */
+	bool probed;                       /* a container has a readinessProbe: a replica is up when its pod is ready */
 	const struct companion *companion; /* job_read() added it; NULL: it is the kind's own */
 	struct needs needs;                /* of one pod, as it is made; only where there are gangs */
 	struct tolerations tolerations;    /* that the template asks for */
@@ -147,9 +149,10 @@ struct job {
 	int32_t chief_index;
 	struct restart chief_restart; /* the chief's own; the other replicas of its role have the role's */
 	enum clean clean;
-	int64_t time_limit;      /* seconds since running; -1: none */
-	int64_t active_deadline; /* seconds since start; -1: none */
-	int64_t ttl;             /* seconds after the end; -1: keep */
+	int64_t time_limit;       /* seconds since running; -1: none */
+	int64_t active_deadline;  /* seconds since start; -1: none */
+	int64_t running_deadline; /* seconds from the first pod until all replicas run; -1: none */
+	int64_t ttl;              /* seconds after the end; -1: keep */
 	bool suspend;
 	enum external_end external;
 	struct str external_message;

@@ -104,6 +104,8 @@ static const struct field job_fields[] = {
 	{ "cleanPods", FIELD_ENUM, AT(clean), .said = SAID_CLEAN, .names = &clean_names },
 	{ "suspend", FIELD_BOOL, AT(suspend), .said = SAID_SUSPEND },
 	{ "doNotDisrupt", FIELD_BOOL, USERS, AT(do_not_disrupt) },
+	{ "runningDeadlineSeconds", .who = USERS, TIME_FROM(1), AT(running_deadline) },
+	{ "startAfter", FIELD_VAL, USERS, AT(start_after) },
 	{ "schedulingPolicy", FIELD_TABLE, USERS, .table = &scheduling_table },
 	{ "tensorboard", FIELD_READ, .read = companion_read },
 	{ "roles", FIELD_VAL, USERS, AT(roles) },
@@ -119,7 +121,9 @@ void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum poli
 {
 	struct decode d = { p, at, source != POLICY_USER, source == POLICY_DEFAULT };
 
-	*ret = (struct policy){ .at = at, .scheduling = { .min_available = -1, .timeout = -1 } };
+	*ret = (struct policy){ .at = at,
+		                .running_deadline = -1,
+		                .scheduling = { .min_available = -1, .timeout = -1 } };
 	if (doc && !yyjson_is_null(doc))
 		decode_object(&d, &tables[level], doc, ret, NULL);
 }

@@ -6,7 +6,7 @@
  *   restart: {policy, scope, limit, window, backoff: {initialSeconds, maxSeconds}, exitCodes,
  *             oomPermanent, limitByRole (kinds only)}
  *   complete, fail, timeLimit, activeDeadlineSeconds, ttlSecondsAfterFinished, cleanPods, suspend
- *   doNotDisrupt (users only)
+ *   doNotDisrupt, startAfter, runningDeadlineSeconds (users only)
  *   schedulingPolicy: {minAvailable, queue, priorityClass, minResources, scheduleTimeoutSeconds} (users only)
  *   tensorboard: {logDir, image, volumes, volumeMounts, serviceType, ttlSecondsAfterFinished}
  *   roles: {NAME: {restart, complete, fail}}
@@ -73,13 +73,16 @@ struct policy {
 	enum clean clean;
 	bool suspend;
 	bool do_not_disrupt;
+	int64_t running_deadline; /* -1: not said */
+	yyjson_val *start_after;  /* unread */
 	struct scheduling scheduling;
 	struct companion_policy companions[COMPANION_COUNT];
 };
 
 enum policy_level { POLICY_JOB, POLICY_ROLE };
-/* Who said it: users may not set kinds-only fields, and alone have `roles`, `doNotDisrupt` and
-   `schedulingPolicy`. What a kind says may hold the user's values (`own`), or only its own (`default`). */
+/* Who said it: users may not set kinds-only fields, and alone have `roles`, `doNotDisrupt`, `schedulingPolicy`,
+   `startAfter` and `runningDeadlineSeconds`. What a kind says may hold the user's values (`own`), or only its own
+   (`default`). */
 enum policy_source { POLICY_USER, POLICY_KIND, POLICY_DEFAULT };
 
 /* Reads DOC (an object, or NULL or null: nothing is said) into *RET. Unknown fields and wrong values

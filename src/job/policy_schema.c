@@ -34,7 +34,7 @@
 #define TIME_FROM(least) "\"type\":\"integer\",\"format\":\"int64\",\"minimum\":" least ",\"maximum\":2147483647"
 
 #define SCHEDULING                                                                                                    \
-	"{\"type\":\"object\",\"description\":\"What the gang scheduler is told about the job.\",\"properties\":{"     \
+	"{\"type\":\"object\",\"description\":\"Settings for the gang scheduler.\",\"properties\":{"     \
 	"\"minAvailable\":{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":1,\"maximum\":100000,"               \
 	"\"description\":\"How many pods must start together; default: all.\"},"                                      \
 	"\"queue\":{\"type\":\"string\",\"description\":\"The Volcano queue it waits in.\"},"                         \
@@ -78,6 +78,11 @@ const char policy_schema[] =
 	"\"suspend\":{\"type\":\"boolean\",\"description\":\"Delete the pods and wait.\"},"
 	"\"doNotDisrupt\":{\"type\":\"boolean\","
 	"\"description\":\"Ask node autoscalers to leave the nodes of its pods alone.\"},"
+	"\"runningDeadlineSeconds\":{" TIME_FROM("1") ","
+	"\"description\":\"The job ends if not all replicas run this long after its first pod was created.\"},"
+	"\"startAfter\":{\"type\":\"object\","
+	"\"description\":\"For a role, the roles that must be up before it starts.\","
+	"\"additionalProperties\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"
 	"\"schedulingPolicy\":" SCHEDULING ","
 	"\"tensorboard\":" COMPANION("A TensorBoard beside the job: a pod without a say in its end, with a service.",
 	"\"logDir\":{\"type\":\"string\",\"description\":\"Where the training writes its events.\"},",

@@ -102,7 +102,7 @@ static void test_known(void **state)
 	check_known(&b, at(schema, "schedulingPolicy"), "{'schedulingPolicy':", "}");
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "schedulingPolicy"), "properties")), 5);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "tensorboard"), "properties")), 6);
-	assert_int_equal(yyjson_obj_size(json_get(schema, "properties")), 12);
+	assert_int_equal(yyjson_obj_size(json_get(schema, "properties")), 14);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "restart"), "properties")), 6);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "restart.backoff"), "properties")), 2);
 	assert_int_equal(yyjson_obj_size(json_get(at(schema, "roles.*"), "properties")), 3);

@@ -210,6 +210,7 @@ static void read_policies(struct job *job, const struct job_doc *doc, struct rol
 		job->chief_restart = policy_settle_restart(&layers[job->chief_role]);
 	}
 	scheduling_check(job, user.at, p);
+	start_after_read(job, user.start_after, user.at, p);
 	warn_limit(job, &user, p);
 	warn_limit(job, &own, p);
 }

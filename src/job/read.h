@@ -32,6 +32,8 @@ void companions_add(struct job *job, struct role_doc *docs, yyjson_val *const *s
 void job_validate(struct job *job, const struct role_doc *docs, struct problems *p);
 /* … of its schedulingPolicy, which stands in the document AT. */
 void scheduling_check(const struct job *job, struct place at, struct problems *p);
+/* start_after.c: DOC is what stands under startAfter in the document AT; NULL: nothing. */
+void start_after_read(struct job *job, yyjson_val *doc, struct place at, struct problems *p);
 /* external.c: does one of the object's annotations end it? */
 void external_read(struct job *job, const struct job_identity *id, yyjson_val *annotations);
 /* Finds the chief's role, by name or title; false if there is none such: the job then completes when

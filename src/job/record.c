@@ -243,7 +243,7 @@ static bool durable(const struct record *a, const struct record *b)
 static bool observed(const struct record *a, const struct record *b)
 {
 	if (a->observed_generation != b->observed_generation || a->phase != b->phase || !str_eq(a->reason, b->reason) ||
-	    a->start != b->start || a->running != b->running || a->end != b->end ||
+	    a->start != b->start || a->running != b->running || a->end != b->end || a->first_pod != b->first_pod ||
 	    a->creating_since != b->creating_since || a->drain != b->drain || a->restarting != b->restarting ||
 	    a->last.at != b->last.at || a->n_history != b->n_history)
 		return true;

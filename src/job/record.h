@@ -166,6 +166,7 @@ struct record {
 	struct str why;           /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
 	struct str reason;        /* one line for people */
 	msec start, running, end; /* first look; all replicas seen running; outcome decided */
+	msec first_pod;           /* since the start or a resume: the first pod that counts was there; 0: none yet */
 	msec creating_since;      /* since when replicas are being brought up; 0: they all run */
 	struct level level;       /* of the job */
 	bool drain;               /* a restart of the job waits for all old pods to go */

@@ -248,6 +248,7 @@ static void read_fields(struct record_reader *in, yyjson_val *val, struct record
 	r->start = get_time(in, val, "startTime");
 	r->running = get_time(in, val, "runningTime");
 	r->end = get_time(in, val, "endTime");
+	r->first_pod = get_time(in, val, "firstPodTime");
 	r->creating_since = get_time(in, val, "creatingSince");
 	r->level = get_level(in, val);
 	r->drain = yyjson_is_true(json_get(val, "drain"));

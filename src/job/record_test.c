@@ -24,6 +24,7 @@ static struct record *full(struct arena *a)
 		.start = t,
 		.running = t + 1000,
 		.end = t + 2000,
+		.first_pod = t + 2000,
 		.creating_since = t + 3000,
 		.level = { 2, 3, t + 4000, 5, 6, 0, 0 },
 		.drain = true,
@@ -164,6 +165,7 @@ static void changes(void **state)
 	CHANGED(CHANGE_OBSERVED, c->start++);
 	CHANGED(CHANGE_OBSERVED, c->running++);
 	CHANGED(CHANGE_OBSERVED, c->end++);
+	CHANGED(CHANGE_OBSERVED, c->first_pod++);
 	CHANGED(CHANGE_OBSERVED, c->creating_since++);
 	CHANGED(CHANGE_OBSERVED, c->restarting = false);
 	CHANGED(CHANGE_OBSERVED, c->last.at++);

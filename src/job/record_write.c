@@ -204,6 +204,7 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 	put_time(doc, obj, "startTime", r->start);
 	put_time(doc, obj, "runningTime", r->running);
 	put_time(doc, obj, "endTime", r->end);
+	put_time(doc, obj, "firstPodTime", r->first_pod);
 	put_time(doc, obj, "creatingSince", r->creating_since);
 	put_level(doc, obj, &r->level);
 	put_flag(doc, obj, "drain", r->drain);

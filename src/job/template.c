@@ -164,6 +164,7 @@ static void read_container(struct template_reader *r, yyjson_val *val, bool init
 		              "a container needs an image");
 	read_env(r, val, path);
 	read_ports(r, val, &c, path);
+	r->role->probed |= yyjson_is_obj(json_get(val, "readinessProbe"));
 	*vec_push(r->a, &r->containers) = c;
 }
 

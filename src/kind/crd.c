@@ -6,7 +6,7 @@
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* Raised when the definition changes in a way that must reach clusters that have an older one. */
-#define CRD_REVISION "5"
+#define CRD_REVISION "6"
 #define ANNOTATION_REVISION LABEL_DOMAIN "revision"
 
 static const char preserve[] = "x-kubernetes-preserve-unknown-fields";

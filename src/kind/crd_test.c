@@ -81,7 +81,7 @@ static void test_names_and_columns(void **state)
 
 	(void)state;
 	expect_json(json_get(crd, "metadata"),
-	            "{\"name\":\"rings.example.org\",\"annotations\":{\"dl-operator.mpba.fbk.eu/revision\":\"5\"}}");
+	            "{\"name\":\"rings.example.org\",\"annotations\":{\"dl-operator.mpba.fbk.eu/revision\":\"6\"}}");
 	expect_json(json_at(crd, "spec", "names", NULL), "{\"kind\":\"Ring\",\"listKind\":\"RingList\",\"plural\":"
 	                                                 "\"rings\",\"singular\":\"ring\",\"shortNames\":[\"rg\"],"
 	                                                 "\"categories\":[\"dljobs\"]}");

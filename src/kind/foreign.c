@@ -144,6 +144,7 @@ void foreign_read(struct kind_job *kj, const struct job_identity *id)
 		             .complete = JOB_END_ALL,
 		             .time_limit = -1,
 		             .active_deadline = -1,
+		             .running_deadline = -1,
 		             .ttl = -1,
 		             .suspend = yyjson_is_true(json_at(kj->object, "spec", "policy", "suspend", NULL)),
 		             .problems.arena = &kj->arena };

@@ -65,6 +65,20 @@ void kind_read_needs(struct kind_job *kj)
 	s->needs = keep_needs(kj, &said);
 }
 
+/* The pods of a gang start all at once. A job that has started without one goes on. */
+static void warn_order(struct kind_job *kj, struct str ours)
+{
+	for (size_t i = 0; i < kj->job->n_roles; i++) {
+		if (!kj->job->roles[i].after)
+			continue;
+		problems_add(&kj->job->problems, kj->started ? PROBLEM_SPARED : PROBLEM_ERROR,
+		             STR("spec.policy.startAfter"),
+		             "cannot be used with the operator's gang scheduler %.*s, which starts all pods at once",
+		             STR_F(ours));
+		return;
+	}
+}
+
 void kind_warn_schedulers(struct kind_job *kj)
 {
 	struct str ours = kj->kinds->gang_scheduler,
@@ -73,6 +87,7 @@ void kind_warn_schedulers(struct kind_job *kj)
 
 	if (!ours.n)
 		return;
+	warn_order(kj, ours);
 	if (theirs.n && !str_eq(theirs, ours))
 		problem_warning(p, STR("spec.schedulerName"), "is kept, although the operator's gang scheduler is %.*s",
 		                STR_F(ours));

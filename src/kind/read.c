@@ -222,6 +222,7 @@ static struct job *nothing_but_problems(struct kind_job *kj, const struct job_id
 		             .clean = CLEAN_RUNNING,
 		             .time_limit = -1,
 		             .active_deadline = -1,
+		             .running_deadline = -1,
 		             .ttl = -1 };
 	policy_read(&ignored, policy.val, (struct place){ .path = policy.path }, POLICY_JOB, POLICY_USER, p);
 	job->problems = *p;

@@ -57,7 +57,7 @@ static struct job *bare_job(struct cached_job *job, const char *why)
 	j->created = job->meta.created;
 	j->generation = generation;
 	j->deleting = job->meta.deleted != 0;
-	j->time_limit = j->active_deadline = j->ttl = -1;
+	j->time_limit = j->active_deadline = j->running_deadline = j->ttl = -1;
 	j->clean = CLEAN_RUNNING;
 	j->problems.arena = &job->arena;
 	problem_error(&j->problems, STR_NONE, "%s", why);

@@ -81,6 +81,8 @@ void children_create(struct world *w)
 	for (size_t r = 0; r < w->job->n_roles; r++) {
 		const struct role_view *v = &w->roles[r];
 
+		if (v->role->after && start_after_blocks(w, v))
+			continue;
 		for (int32_t i = 0; i < v->role->count && is_wanted(w, v->role); i++)
 			if (v->replicas[i].verdict == V_ABSENT && !held(w, v, i))
 				create(w, RES_POD, r, i);

@@ -55,6 +55,69 @@ static void time_limit_needs_no_common_moment(void **state)
 	t_free(t);
 }
 
+/* From the first pod on, which a quota may hold up, until all have run. */
+static void running_deadline(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 2)->restart.policy = RESTART_ALWAYS;
+	t->job.running_deadline = 100;
+	t->refusal = (struct refusal){ .kind = REFUSED_QUOTA, .times = 1, .at = t->now, .message = STR("quota") };
+	t_plan(t);
+	t_pass(t, SECONDS(1000));
+	t_plan(t);
+	assert_phase(t, "Pending");
+	assert_int_equal(t->record->first_pod, 0);
+	t->refusal = (struct refusal){ 0 };
+	t_settle(t);
+	assert_int_not_equal(t->record->first_pod, 0);
+	t_pod(t, "worker", 0)->pod.phase = POD_RUNNING;
+	t_pod(t, "worker", 1)->pod.message = STR("0/3 nodes are available");
+	t->now = t->record->first_pod + SECONDS(90);
+	t_settle(t);
+	assert_int_equal(t->plan.wake, t->record->first_pod + SECONDS(100));
+	assert_int_equal(t->plan.deadline, t->plan.wake);
+	t->now = t->plan.wake;
+	t_settle(t);
+	assert_phase(t, "TimedOut");
+	assert_true(str_eqc(t->record->why, "RunningDeadlineExceeded"));
+	assert_string_equal(t_reason(t),
+	                    "not all replicas ran within runningDeadlineSeconds of 100 s: waiting for worker-1 "
+	                    "to be scheduled: 0/3 nodes are available");
+	t_free(t);
+}
+
+/* A job that has run may wait for a node as long as it takes; one that is resumed has its time anew. */
+static void running_deadline_is_for_the_start(void **state)
+{
+	struct t *t = running();
+	msec first;
+
+	(void)state;
+	t->job.running_deadline = 100;
+	first = t->record->first_pod;
+	assert_int_not_equal(first, 0);
+	t_vanish(t, "worker", 0);
+	t_settle(t);
+	t_pass(t, SECONDS(1000));
+	t_settle(t);
+	assert_phase(t, "Restarting");
+	t->job.suspend = true;
+	t_settle(t);
+	t_pass(t, SECONDS(1000));
+	t->job.suspend = false;
+	t_settle(t);
+	assert_true(t->record->first_pod >= first + SECONDS(2000));
+	t->now = t->record->first_pod + SECONDS(90);
+	t_settle(t);
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	t_pass(t, SECONDS(10));
+	t_settle(t);
+	assert_phase(t, "TimedOut");
+	t_free(t);
+}
+
 /* What is kept after which ending. Workers: 0 completed, 1 running; ps running. */
 static void clean_up(void **state)
 {
@@ -410,6 +473,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(active_deadline),
 		cmocka_unit_test(time_limit_needs_no_common_moment),
+		cmocka_unit_test(running_deadline),
+		cmocka_unit_test(running_deadline_is_for_the_start),
 		cmocka_unit_test(clean_up),
 		cmocka_unit_test(ended_before_its_phase),
 		cmocka_unit_test(terminating_until_gone),

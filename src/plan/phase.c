@@ -53,7 +53,7 @@ static bool role_is_up(const struct role_view *v)
 /* Which replicas have run once; when all have, the job's running time begins. */
 static void note_running(struct world *w)
 {
-	bool all = true;
+	bool all = true, any = false;
 
 	if (w->next->running)
 		return;
@@ -63,11 +63,14 @@ static void note_running(struct world *w)
 		for (int32_t i = 0; i < v->role->count && !v->role->aux; i++) {
 			enum verdict verdict = v->replicas[i].verdict;
 
+			any |= verdict != V_ABSENT;
 			if (verdict == V_RUNNING || verdict == V_COMPLETED || verdict == V_GIVEN_UP)
 				ranges_add(&v->rec->ran, w->a, i);
 		}
 		all &= v->role->aux || ranges_count(&v->rec->ran) == v->role->count;
 	}
+	if (any && !w->next->first_pod && !w->next->suspended)
+		w->next->first_pod = w->stamp;
 	if (!all)
 		return;
 	w->next->running = w->stamp;

@@ -97,6 +97,7 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 {
 	struct str name = name_in_role(w, v, rep);
 	msec until = backoff_until(w, v, (int32_t)(rep - v->replicas));
+	const struct role_view *blocks;
 	char at[TIME_TEXT];
 
 	if (w->in->refusal.kind != REFUSED_NOT)
@@ -107,6 +108,9 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 		return arena_printf(w->a, "restarts at %s", time_format(until, at));
 	if (w->gang_held)
 		return gang_line(w);
+	blocks = start_after_blocks(w, v);
+	if (blocks)
+		return start_after_line(w, blocks);
 	return arena_printf(w->a, "creating %.*s%.*s", STR_F(name), STR_F(more(w, n)));
 }
 
@@ -141,7 +145,7 @@ static struct str scheduled_line(const struct world *w, const struct role_view *
 	return arena_printf(w->a, "waiting for %.*s%.*s to start", STR_F(name_in_role(w, v, rep)), STR_F(more(w, n)));
 }
 
-static struct str waiting_line(const struct world *w)
+struct str reason_waiting(const struct world *w)
 {
 	const struct role_view *v = NULL;
 	const struct replica *rep;
@@ -204,12 +208,12 @@ struct str reason_line(struct world *w)
 	case PHASE_RUNNING:
 		return running_line(w);
 	case PHASE_RESTARTING:
-		line = waiting_line(w);
+		line = reason_waiting(w);
 		return arena_printf(w->a, "%.*s%s%.*s", STR_F(last_line(w)), line.n ? "; " : "", STR_F(line));
 	case PHASE_PENDING:
 	case PHASE_CREATING:
 	case PHASE_COUNT:
 		break;
 	}
-	return waiting_line(w);
+	return reason_waiting(w);
 }

@@ -36,7 +36,7 @@ bool suspend_check(struct world *w)
 		next->suspended = false;
 		/* The clocks of the limits start anew, as a batch Job's do. */
 		next->start = w->stamp;
-		next->running = 0;
+		next->running = next->first_pod = 0;
 	}
 	return next->suspended;
 }

@@ -24,6 +24,7 @@ struct t *t_new(void)
 		.clean = CLEAN_RUNNING,
 		.time_limit = -1,
 		.active_deadline = -1,
+		.running_deadline = -1,
 		.ttl = -1,
 		.scheduling = { .min_available = -1, .timeout = -1 },
 	};

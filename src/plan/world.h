@@ -181,6 +181,10 @@ msec losses_until(const struct world *w);
 /* children.c */
 void children_create(struct world *w);
 void children_delete(struct world *w);
+/* start_after.c: the role that must be up before pods of V are made, and is not; NULL: there is none. */
+const struct role_view *start_after_blocks(const struct world *w, const struct role_view *v);
+/* What they wait for. */
+struct str start_after_line(const struct world *w, const struct role_view *blocks);
 /* gang.c: makes the PodGroup, or changes it; says whether the pods are held by it. */
 void gang_keep(struct world *w);
 /* Nothing of the job shall run. */
@@ -197,6 +201,8 @@ void phase_enter(struct world *w, enum phase p);
 void phase_conditions(struct world *w);
 /* reason.c: the one line. */
 struct str reason_line(struct world *w);
+/* What the replicas that do not run yet wait for; empty: all run. */
+struct str reason_waiting(const struct world *w);
 /* At most so many bytes of somebody else's text. */
 struct str reason_clip(struct str s);
 

@@ -200,6 +200,7 @@ struct wish manifest_wish(struct sim *s)
 	default:
 		wild(s, &w);
 	}
+	w.ordered = !s->gang && rng_one_in(r, 4) && kinds[w.kind].works > 0;
 	w.sidecar = rng_one_in(r, 4);
 	w.sidecar_again = w.sidecar && rng_one_in(r, 2);
 	return w;
@@ -305,6 +306,9 @@ static yyjson_mut_val *render_policy(const struct wish *w, yyjson_mut_doc *doc)
 		yyjson_mut_obj_add_bool(doc, p, "suspend", true);
 	if (w->tensorboard && !w->own_board)
 		render_board(w, doc, p);
+	if (w->ordered)
+		yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, obj_in(doc, p, "startAfter"), works->title),
+		                       kinds[w->kind].roles[0].name);
 	if (w->kind != KIND_D && (w->complete_said || w->fail_said)) {
 		role = obj_in(doc, obj_in(doc, p, "roles"), works->title);
 		if (w->complete_said)

@@ -30,6 +30,7 @@ struct wish {
 	enum role_end complete, fail; /* of the role that works */
 	bool complete_said, fail_said;
 	bool suspend, invalid, init;
+	bool ordered;                /* startAfter: the role that works waits for the first */
 	bool elastic;                /* members come and go: one kind only */
 	bool in_place;               /* the kubelet restarts its containers by a rule of their own */
 	bool sidecar;                /* another container beside the one that counts */

@@ -46,7 +46,7 @@ tfjobs.mpba.fbk.eu"
   differ=0
   cmp first now || differ=$?
   is "$differ" 1
-  is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 5
+  is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 6
 }
 
 # Two kinds are called MXJob, two TfJob.
