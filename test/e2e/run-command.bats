@@ -9,6 +9,18 @@ setup() {
   export TMPDIR=$BATS_TEST_TMPDIR
 }
 
+# The tests' own folder is only for whoever runs them; this one is for an ordinary user, too.
+open_folder() {
+  theirs=$(TMPDIR=/tmp mktemp -d)
+  chmod 777 "$theirs"
+  cd "$theirs" || return 1
+}
+
+teardown() {
+  cd /
+  [ -z "${theirs-}" ] || rm -rf "$theirs"
+}
+
 # lines TEXT: what the replicas printed, in the order of their names.
 lines() { printf '%s\n' "$1" | LC_ALL=C sort; }
 
@@ -72,7 +84,8 @@ OMP_NUM_THREADS=1 LR=0.1 MINE=a b 0 $PWD"
   is "$out" "worker-0 | none"
 }
 
-@test "without namespaces the replicas meet on 127.0.0.1, at a port that is free" {
+# meet.py: replicas that find each other as init_process_group() does, all of them or none.
+meet() {
   cat >meet.py <<'PY'
 import os, socket, time
 here = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
@@ -90,12 +103,44 @@ else:
             time.sleep(0.02)
 print("met at", here[0], here[1] != 29500)
 PY
+}
+met=$'worker-0 | met at 127.0.0.1 True\nworker-1 | met at 127.0.0.1 True\nworker-2 | met at 127.0.0.1 True'
+
+@test "without a network of their own the replicas meet on 127.0.0.1, at a port that is free" {
+  meet
   split dljob run --host-network -n 3 -- /usr/bin/python3 meet.py
   is "$status" 0
-  is "$(lines "$out")" \
-    $'worker-0 | met at 127.0.0.1 True\nworker-1 | met at 127.0.0.1 True\nworker-2 | met at 127.0.0.1 True'
+  is "$(lines "$out")" "$met"
   split dljob run -q --host-network --env MASTER_ADDR=me --env MASTER_PORT=1 -- sh -c 'echo $MASTER_ADDR $MASTER_PORT'
   is "$out" "worker-0 | me 1"
+}
+
+# bare COMMAND…: by an ordinary user who is allowed no namespace at all.
+bare() {
+  local as=()
+  [ "$(id -u)" != 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  # In a user namespace with a limit of 0 there is none below; where the first one is refused already, all the better.
+  if "${as[@]}" unshare --user --map-current-user --keep-caps sh -c 'echo 0 >/proc/sys/user/max_user_namespaces'; then
+    as+=(unshare --user --map-current-user --keep-caps
+      sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" "$@"'
+      setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all)
+  fi
+  for space in --user --net --mount --pid --uts --ipc; do
+    if "${as[@]}" unshare $space true 2>/dev/null; then return 1; fi
+  done
+  split "${as[@]}" env HOME="$PWD" TMPDIR="$PWD" "$@"
+}
+
+@test "without any namespaces an ordinary user's replicas meet on 127.0.0.1" {
+  open_folder
+  meet
+  bare "$DLJOB" run -n 3 -- /usr/bin/python3 meet.py
+  is "$status" 0
+  is "$(lines "$out")" "$met"
+  has "$err" "dljob: pods share the machine's network, so two of them cannot listen on one port (a user namespace: "
+  has "$err" "Succeeded"
+  bare "$DLJOB" run -q -n 3 -- sh -c 'echo $RANK $WORLD_SIZE $MASTER_ADDR $((MASTER_PORT > 1023))'
+  is "$(lines "$out")" $'worker-0 | 0 3 127.0.0.1 1\nworker-1 | 1 3 127.0.0.1 1\nworker-2 | 2 3 127.0.0.1 1'
 }
 
 @test "GPUs: each replica has its own, and those that nobody asked for are hidden, which is said" {
