@@ -1,6 +1,7 @@
 # The front door. `make help` lists what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
 DESTDIR ?=
 MESON_FLAGS ?=
 EXAMPLE ?= examples/local/linear.yaml
@@ -135,10 +136,10 @@ release-dry-run: ## build/release: all files of a release, without its tag
 	@scripts/release.sh --dry-run
 
 install: all ## install both programs, kinds, manual pages and completions below PREFIX
-	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh
+	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' DESTDIR='$(DESTDIR)' scripts/install.sh
 
 uninstall: ## remove what `make install` put below PREFIX
-	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh --uninstall
+	@PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' DESTDIR='$(DESTDIR)' scripts/install.sh --uninstall
 
 clean: ## remove what was built
 	@rm -rf build build-*

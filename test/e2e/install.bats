@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154 # helpers.bash sets root, out and err
+# shellcheck disable=SC2154,SC2030,SC2031 # helpers.bash sets root, out and err; a test's variables are its own
 # What `make install` puts below PREFIX, used from there; completion and manual pages.
 load helpers
 
@@ -94,4 +94,56 @@ completes() {
   BUILD=$(dirname "$DLJOB") DESTDIR=$copy "$root/scripts/install.sh"
   DESTDIR=$copy "$root/scripts/install.sh" --uninstall
   is "$(find "$copy" ! -type d)" ""
+}
+
+# On a machine whose AppArmor is AppArmor 4: etc/ stands for its /etc, and what its parser is asked is in `asked`.
+apparmor_4() {
+  mkdir -p etc/apparmor.d/abi tools
+  touch etc/apparmor.d/abi/4.0
+  printf '#!/bin/sh\necho "$@" >>"%s"\nexit 1\n' "$PWD/asked" >tools/apparmor_parser
+  chmod +x tools/apparmor_parser
+  export SYSCONFDIR=$PWD/etc DESTDIR=
+}
+
+@test "AppArmor 4 gets a profile for the program that was installed, and loses it again" {
+  export PREFIX="$PWD/the prefix"
+  apparmor_4
+  export BUILD
+  BUILD=$(dirname "$DLJOB")
+  # What AppArmor refuses does not stop an installation.
+  PATH=$PWD/tools:$PATH split "$root/scripts/install.sh"
+  is "$status" 0
+  is "$err" "install: AppArmor refused to --replace $PWD/etc/apparmor.d/dljob"
+  is "$(grep ^profile etc/apparmor.d/dljob)" "profile dljob \"$PREFIX/bin/dljob\" flags=(unconfined) {"
+  is "$(grep -v ^profile etc/apparmor.d/dljob)" "$(grep -v ^profile "$root/deploy/apparmor/dljob")"
+  PATH=$PWD/tools:$PATH split "$root/scripts/install.sh" --uninstall
+  is "$status" 0
+  is "$(cat asked)" "--replace $PWD/etc/apparmor.d/dljob
+--remove $PWD/etc/apparmor.d/dljob"
+  is "$(find etc -type f)" "etc/apparmor.d/abi/4.0"
+  # Another program's is left alone.
+  echo 'profile dljob "/usr/bin/dljob" flags=(unconfined) {' >etc/apparmor.d/dljob
+  "$root/scripts/install.sh"
+  "$root/scripts/install.sh" --uninstall
+  has "$(cat etc/apparmor.d/dljob)" '"/usr/bin/dljob"'
+  # An AppArmor before it could not read the profile.
+  rm -r etc/apparmor.d/*
+  "$root/scripts/install.sh"
+  is "$(find etc -type f)" ""
+}
+
+@test "the Debian package brings the profile only to an AppArmor that can read it" {
+  apparmor_4
+  export DPKG_ROOT=$PWD PREFIX=/usr
+  DESTDIR=$PWD SYSCONFDIR=/not BUILD=$(dirname "$DLJOB") "$root/scripts/install.sh"
+  sh "$root/debian/dljob.postinst" configure
+  is "$(grep ^profile etc/apparmor.d/dljob)" 'profile dljob "/usr/bin/dljob" flags=(unconfined) {'
+  sh "$root/debian/dljob.postrm" upgrade
+  [ -e etc/apparmor.d/dljob ]
+  sh "$root/debian/dljob.postrm" remove
+  sh "$root/debian/dljob.postrm" purge
+  is "$(find etc -type f)" "etc/apparmor.d/abi/4.0"
+  rm -r etc/apparmor.d/abi
+  sh "$root/debian/dljob.postinst" configure
+  is "$(find etc -type f)" ""
 }

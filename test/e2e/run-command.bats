@@ -143,6 +143,27 @@ bare() {
   is "$(lines "$out")" $'worker-0 | 0 3 127.0.0.1 1\nworker-1 | 1 3 127.0.0.1 1\nworker-2 | 2 3 127.0.0.1 1'
 }
 
+@test "where AppArmor takes the rights from user namespaces, the command that gives them back is named" {
+  unshare --mount --propagation private true 2>/dev/null || {
+    [ "${DL_REQUIRE:-}" != 1 ]
+    skip "nothing may be mounted here"
+  }
+  open_folder
+  export -f bare split
+  export DLJOB
+  cp -r /proc/sys/kernel kernel 2>/dev/null || true
+  chmod -R u+w kernel
+  echo 1 >kernel/apparmor_restrict_unprivileged_userns
+  unshare --mount --propagation private bash -ec '
+    mount --bind kernel /proc/sys/kernel
+    bare "$DLJOB" run -n 2 -- true
+    exit "$status"'
+  err=$(cat stderr)
+  has "$err" "on one port (a user namespace: "
+  has "$err" "; AppArmor takes their rights from user namespaces here; until the next boot dljob has them with: \
+echo 'abi <abi/4.0>, \"$(realpath "$DLJOB")\" flags=(unconfined) { userns, }' | sudo apparmor_parser -r"
+}
+
 @test "GPUs: each replica has its own, and those that nobody asked for are hidden, which is said" {
   gpus 4
   split dljob run -n 2 --gpus 1 -- sh -c 'echo ${CUDA_VISIBLE_DEVICES-unset}'

@@ -90,6 +90,7 @@ bool net_enter(struct net_world *ret, const char *folder, enum net_kind at_best,
 			w.holder = 0;
 			net_note(&w, "pods share the machine's network, so two of them cannot listen on one port (%s)",
 			         err_msg(&user));
+			apparmor_note(&w, APPARMOR_SYSCTL, "/proc/self/exe");
 		}
 	}
 	err_release(&root);

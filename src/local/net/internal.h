@@ -36,6 +36,11 @@ void net_mark(char mark[MARK_MAX], struct str id);
 /* enter.c: adds a sentence to the line for people. */
 void net_note(struct net_world *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* apparmor.c: if AppArmor is why a user namespace could not be used (the file SYSCTL says 1), what to do about it for
+   the program that the link EXE leads to. */
+#define APPARMOR_SYSCTL "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+void apparmor_note(struct net_world *w, const char *sysctl, const char *exe);
+
 /* router.c: the router's own links, addresses and the way out. */
 bool router_set_up(struct net *n, struct net_world *w, struct err *e);
 /* Removes the link NAME of this network namespace if it carries MARK. */

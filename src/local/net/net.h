@@ -27,9 +27,10 @@ enum net_kind {
 
 struct net_world {
 	enum net_kind kind;
-	pid_t holder;   /* the process that keeps the router; 0 with NET_HOST */
-	bool adopted;   /* it was there before. Pods that live although it was not have lost their network */
-	char note[512]; /* one line for people: what cannot be had here and why; empty: all is well */
+	pid_t holder; /* the process that keeps the router; 0 with NET_HOST */
+	bool adopted; /* it was there before. Pods that live although it was not have lost their network */
+	/* One line for people: what cannot be had here, why, and what to do about it. Empty: all is well. */
+	char note[1024];
 };
 
 enum net_keep {

@@ -98,13 +98,60 @@ static void ways_out(void **state)
 	assert_null(argv[14]);
 }
 
+/* What apparmor_note() adds to a note if the sysctl's file says SAYS and the program is PROGRAM. */
+static struct net_world noted(const char *says, const char *program)
+{
+	struct net_world w = { .note = "no network" };
+	char folder[] = "/tmp/dl-apparmor-XXXXXX", sysctl[64], exe[64];
+	FILE *f;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(sysctl, sizeof(sysctl), "%s/sysctl", folder);
+	snprintf(exe, sizeof(exe), "%s/exe", folder);
+	assert_int_equal(symlink(program, exe), 0);
+	if (says) {
+		f = fopen(sysctl, "w");
+		assert_non_null(f);
+		fputs(says, f);
+		fclose(f);
+	}
+	apparmor_note(&w, sysctl, exe);
+	(void)unlink(sysctl);
+	assert_int_equal(unlink(exe), 0);
+	assert_int_equal(rmdir(folder), 0);
+	return w;
+}
+
+static void apparmor(void **state)
+{
+	char deep[600];
+
+	(void)state;
+	/* Another kernel, or one that lets everybody. */
+	assert_string_equal(noted(NULL, "/usr/bin/dljob").note, "no network");
+	assert_string_equal(noted("0\n", "/usr/bin/dljob").note, "no network");
+	assert_string_equal(noted("1\n", "/home/a b/build/dljob").note,
+	                    "no network; AppArmor takes their rights from user namespaces here; until the next boot "
+	                    "dljob has them with: echo 'abi <abi/4.0>, \"/home/a b/build/dljob\" flags=(unconfined) "
+	                    "{ userns, }' | sudo apparmor_parser -r (for good: docs/local.md, AppArmor)");
+	/* A path that would not stay one word in that command, or not one path in that profile. */
+	memset(deep, 'a', sizeof(deep));
+	deep[0] = '/';
+	deep[sizeof(deep) - 1] = 0;
+	for (size_t i = 0; i < 4; i++) {
+		const char *const odd[] = { "/home/it's/dljob", "/home/*/dljob", "/home/{a,b}/dljob", deep };
+		struct net_world w = noted("1\n", odd[i]);
+
+		assert_null(strstr(w.note, "apparmor_parser"));
+		assert_non_null(strstr(w.note, "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0 (for good"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(resolv),
-		cmocka_unit_test(id_maps),
-		cmocka_unit_test(holder_files_that_lie),
-		cmocka_unit_test(ways_out),
+		cmocka_unit_test(resolv),   cmocka_unit_test(id_maps),  cmocka_unit_test(holder_files_that_lie),
+		cmocka_unit_test(ways_out), cmocka_unit_test(apparmor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
