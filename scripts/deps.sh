@@ -7,17 +7,113 @@
 #
 # Everything comes from Debian's packages. On Debian 12 yyjson is not packaged: the two small
 # packages of the next release are unpacked into build/deps with an apt configuration of our own,
-# so that nothing on the machine changes.
+# so that nothing on the machine changes. On other systems nothing is installed: if something is
+# missing, the names that distributions have for it are printed, and the exit status is 1.
 set -eu
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev make meson ninja-build pkg-config libyaml-dev liblua5.4-dev libuv1-dev
-  libcurl4-openssl-dev libgnutls28-dev libmicrohttpd-dev libsqlite3-dev libcmocka-dev openssl curl bats jq
-  python3-yaml binutils ca-certificates"
+# What it is and how it is recognised; its package in Debian, Fedora, Arch and openSUSE.
+needs="
+program gcc             gcc                  gcc                 gcc           gcc
+program make            make                 make                make          make
+program meson           meson                meson               meson         meson
+program ninja           ninja-build          ninja-build         ninja         ninja
+program pkg-config      pkg-config           pkgconf-pkg-config  pkgconf       pkgconf-pkg-config
+library yaml-0.1        libyaml-dev          libyaml-devel       libyaml       libyaml-devel
+library lua             liblua5.4-dev        lua-devel           lua54         lua54-devel
+library libuv           libuv1-dev           libuv-devel         libuv         libuv-devel
+library libcurl:7.87    libcurl4-openssl-dev libcurl-devel       curl          libcurl-devel
+library gnutls          libgnutls28-dev      gnutls-devel        gnutls        libgnutls-devel
+library libmicrohttpd   libmicrohttpd-dev    libmicrohttpd-devel libmicrohttpd libmicrohttpd-devel
+library sqlite3         libsqlite3-dev       sqlite-devel        sqlite        sqlite3-devel
+library cmocka          libcmocka-dev        libcmocka-devel     cmocka        libcmocka-devel
+library yyjson:0.10     libyyjson-dev        yyjson-devel        yyjson        yyjson-devel
+program openssl         openssl              openssl             openssl       openssl
+program curl            curl                 curl                curl          curl
+program bats            bats                 bats                bash-bats     bats
+program jq              jq                   jq                  jq            jq
+module  yaml            python3-yaml         python3-pyyaml      python-yaml   python3-PyYAML
+program readelf         binutils             binutils            binutils      binutils
+"
+lint="
+program clang           clang                clang               clang         clang
+program clang-tidy      clang-tidy           clang-tools-extra   clang         clang-tools
+program clang-format    clang-format         clang-tools-extra   clang         clang
+program llvm-cov        llvm                 llvm                llvm          llvm
+program cppcheck        cppcheck             cppcheck            cppcheck      cppcheck
+program gcovr           gcovr                gcovr               gcovr         python3-gcovr
+program shellcheck      shellcheck           ShellCheck          shellcheck    ShellCheck
+"
+packages="libc6-dev ca-certificates"
 case ${1:-} in
---lint) packages="$packages clang clang-tidy clang-format llvm libclang-rt-14-dev cppcheck gcovr shellcheck" ;;
+--lint) needs=$needs$lint packages="$packages libclang-rt-14-dev" ;;
 --release) packages="$packages debhelper dpkg-dev fakeroot mmdebstrap patchelf python3-venv" ;;
 esac
+
+# has_library NAME[:VERSION]: of that version at least. yyjson may lie in build/deps, and Lua is called in many ways.
+has_library() {
+  case $1 in
+  yyjson*) [ ! -f build/deps/include/yyjson.h ] || [ ! -e build/deps/lib/libyyjson.so ] || return 0 ;;
+  lua)
+    for l in lua5.4 lua-5.4 lua54; do
+      ! pkg-config --exists "$l" 2>/dev/null || return 0
+    done
+    pkg-config --exists 'lua >= 5.4' 'lua < 5.5' 2>/dev/null
+    return
+    ;;
+  esac
+  case $1 in
+  *:*) pkg-config --exists "${1%:*} >= ${1#*:}" 2>/dev/null ;;
+  *) pkg-config --exists "$1" 2>/dev/null ;;
+  esac
+}
+
+has() { # has SORT NAME
+  case $1 in
+  program) command -v "$2" >/dev/null 2>&1 ;;
+  library) has_library "$2" ;;
+  module) python3 -c "import $2" 2>/dev/null ;;
+  esac
+}
+
+# elsewhere: what to do on a system that is not Debian or like it.
+elsewhere() {
+  debian='' fedora='' arch='' opensuse=''
+  while read -r sort name d f a o; do
+    if [ -z "$sort" ] || has "$sort" "$name"; then continue; fi
+    # One package may have several of them.
+    case " $debian " in *" $d "*) ;; *) debian="$debian $d" ;; esac
+    case " $fedora " in *" $f "*) ;; *) fedora="$fedora $f" ;; esac
+    case " $arch " in *" $a "*) ;; *) arch="$arch $a" ;; esac
+    case " $opensuse " in *" $o "*) ;; *) opensuse="$opensuse $o" ;; esac
+  done <<NEEDS
+$needs
+NEEDS
+  [ -n "$debian" ] || return 0
+  cat >&2 <<TEXT
+deps: $1. Please install what is missing; its names are
+  in Debian:  $debian
+  in Fedora:  $fedora
+  in Arch:    $arch
+  in openSUSE:$opensuse
+TEXT
+  case "$debian " in
+  *" libyyjson-dev "*) echo "yyjson must be 0.10 or later: https://github.com/ibireme/yyjson" >&2 ;;
+  esac
+  return 1
+}
+
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+  [ "${1:-}" != --release ] || { echo "deps: packages are made on Debian" >&2; exit 1; }
+  elsewhere "this system has no apt-get"
+  exit
+fi
+
+while read -r sort name debian _; do
+  case $debian in '' | libyyjson-dev) ;; *) packages="$packages $debian" ;; esac
+done <<NEEDS
+$needs
+NEEDS
 
 missing=
 for p in $packages; do
@@ -49,12 +145,16 @@ if [ -f "$dest/include/yyjson.h" ] && [ -f "$dest/lib/libyyjson.so" ]; then
   have=yes
   [ ! -s "$dest/lib/libyyjson0.control" ] || exit 0
 fi
+mirror=$(scripts/debian-mirror.sh 2>/dev/null) || {
+  [ -z "$have" ] || exit 0
+  elsewhere "this system has no yyjson 0.10, nor a Debian mirror to fetch one from"
+  exit
+}
 echo "deps: unpacking libyyjson-dev (Debian 13) into build/deps" >&2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/etc" "$tmp/debs" "$tmp/root"
 
-mirror=$(scripts/debian-mirror.sh)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keyring] $mirror trixie main" >"$tmp/etc/sources.list"
 cat >"$tmp/etc/apt.conf" <<CONF
