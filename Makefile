@@ -41,7 +41,7 @@ test-plain: ## the same tests of a build without sanitizers
 	@scripts/deps.sh
 	@scripts/test.sh --plain
 
-test-frameworks: all ## MXNet and TensorFlow on this machine (DL_REQUIRE=1: no skipping)
+test-frameworks: all ## MXNet, TensorFlow and PyTorch on this machine (DL_REQUIRE=1: no skipping)
 	@bats --timing test/frameworks
 
 test-local: all ## tests of jobs' lives on the cluster on this machine, the same as on a real Kubernetes

@@ -37,6 +37,17 @@ def train(rank, size):
     return torch.cat([net.weight.detach().flatten(), net.bias.detach()])
 
 
+def fit(rank, size):
+    """All of it, once the group is there. The exit status."""
+    say(f"trainer {rank} of {size}, PyTorch {torch.__version__}")
+    fitted = train(rank, size)
+    everybody = [torch.zeros_like(fitted) for _ in range(size)]
+    dist.all_gather(everybody, fitted)
+    dist.barrier()
+    dist.destroy_process_group()
+    return verdict(fitted.tolist(), max((other - fitted).abs().max().item() for other in everybody))
+
+
 def main():
     rank, places = int(os.environ["TRAININGJOB_REPLICA_INDEX"]), os.environ["TRAINER_HOSTS"].split(",")
     torch.set_num_threads(1)
@@ -44,17 +55,11 @@ def main():
     try:
         dist.init_process_group("gloo", init_method=f"tcp://{places[0]}", rank=rank, world_size=len(places),
                                 timeout=timedelta(seconds=START))
-        say(f"trainer {rank} of {len(places)}, PyTorch {torch.__version__}")
-        fitted = train(rank, len(places))
-        everybody = [torch.zeros_like(fitted) for _ in places]
-        dist.all_gather(everybody, fitted)
-        dist.barrier()
-        dist.destroy_process_group()
+        return fit(rank, len(places))
     except RuntimeError as error:
         # The only word that gloo has for it.
         say(f"lost a trainer: {error}")
         return LOST
-    return verdict(fitted.tolist(), max((other - fitted).abs().max().item() for other in everybody))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck disable=SC2154 # helpers.bash sets root, out and err
-# MXNet and TensorFlow on this machine, through `make example-…`, with and without a worker that is killed. Where one
-# cannot be had its tests are skipped; with DL_REQUIRE=1 they fail.
+# MXNet and TensorFlow on this machine, through `make example-…`, with and without a worker that is killed; PyTorch
+# without a manifest. Where one cannot be had its tests are skipped; with DL_REQUIRE=1 they fail.
 load ../e2e/helpers
 
 # trains NAME COMMAND…: to the end, or it could not be had: $said.
@@ -49,4 +49,23 @@ one_restart() { # one_restart REPLICA
   trains tensorflow "$root/scripts/example.sh" tensorflow --kill worker/1@5 --env TRAIN_SECONDS=15
   one_restart worker-1
   is "$(echo "$said" | grep -c 'master 0, TensorFlow')" 1
+}
+
+@test "PyTorch trains without a manifest, as under torchrun" {
+  status=0
+  variables=$("$root/scripts/example.sh" --install pytorch 2>install) || status=$?
+  cat install
+  [ "$status" != 77 ] || skip "pytorch cannot be had"
+  is "$status" 0
+  readarray -t variables <<<"$variables"
+  split env "${variables[@]}" TRAIN_SECONDS=0 \
+    "$DLJOB" run -n 3 -- /usr/bin/python3 "$root/examples/frameworks/pytorch_ddp.py"
+  echo "$err"
+  is "$status" 0
+  said=$out
+  for rank in 0 1 2; do
+    losses_fell worker-$rank
+    has "$said" "worker-$rank | trainer $rank of 3, PyTorch "
+  done
+  is "$(echo "$said" | grep -c 'off by at most 0.0.*, 0.0000 apart$')" 3
 }
