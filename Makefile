@@ -9,6 +9,8 @@ IMAGE ?= dl-operator
 TAG ?=
 SEEDS ?= 2000
 FROM ?= random
+FUZZERS ?=
+FUZZ_SECONDS ?= 60
 
 .PHONY: all help run test test-plain test-frameworks test-local test-cluster test-cluster-oldest
 .PHONY: demo bench bench-cluster bench-local
@@ -74,17 +76,9 @@ bench-local: ## measure the cluster on this machine, beside the targets
 	@TARGETS=dljob scripts/build.sh build-bench --buildtype=release
 	@PYTHONDONTWRITEBYTECODE=1 DLJOB=$(CURDIR)/build-bench/dljob test/local-bench/run
 
-fuzz: ## run the fuzzers, a minute each (what they find: build-fuzz/found)
+fuzz: ## run the fuzzers, a minute each; build-fuzz/found has their finds (FUZZERS="store api", FUZZ_SECONDS=3600)
 	@scripts/deps.sh --lint
-	@[ -f build-fuzz/build.ninja ] || \
-	  CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-	@ninja -C build-fuzz --quiet fuzzers
-	@for f in accelerators json yaml kind kubeconfig decode watch store api; do \
-	  mkdir -p build-fuzz/found/$$f; \
-	  case $$f in store | api) objects=test/fuzz/corpus/object ;; *) objects= ;; esac; \
-	  build-fuzz/test/fuzz/$${f}_fuzz -max_total_time=60 -max_len=4096 -timeout=10 \
-	    -artifact_prefix=build-fuzz/found/ build-fuzz/found/$$f test/fuzz/corpus/$$f $$objects || exit 1; \
-	done
+	@FUZZ_SECONDS='$(FUZZ_SECONDS)' scripts/fuzz.sh $(FUZZERS)
 
 coverage: ## branch coverage of src/plan and src/job; fails under 95 %
 	@scripts/deps.sh --lint
