@@ -59,7 +59,7 @@ enum exit_code cmd_cp(struct cli *cli, int argc, char **argv)
 		return cli->status;
 	if (n != 3)
 		return cli_usage(cli, "a job and two paths are needed: mnist worker-0:out/model.pt .");
-	status = session_begin(&s, true) ? copy_in(&s, container, argv) : cli->status;
+	status = session_find(&s, true) ? copy_in(&s, container, argv) : cli->status;
 	session_end(&s);
 	return status;
 }

@@ -60,7 +60,7 @@ enum exit_code cmd_port_forward(struct cli *cli, int argc, char **argv)
 		                 FORWARD_PORTS_MAX);
 	if (!read_ports(cli, n - 2, argv + 2, ports))
 		return cli->status;
-	status = session_begin(&s, false) ? forward(&s, argv, ports, (size_t)n - 2) : cli->status;
+	status = session_find(&s, false) ? forward(&s, argv, ports, (size_t)n - 2) : cli->status;
 	session_end(&s);
 	return status;
 }

@@ -21,7 +21,7 @@ enum exit_code cmd_top(struct cli *cli, int argc, char **argv)
 		return cli->status;
 	if (n != 1)
 		return cli_usage(cli, n ? "one job at a time" : "which job?");
-	status = session_begin(&s, false) ? CLI_OK : cli->status;
+	status = session_find(&s, false) ? CLI_OK : cli->status;
 	if (status == CLI_OK && job_find(&s.remote, s.kinds, argv[0], &found)) {
 		status = top_print(&s, &found, gpus);
 		job_found_release(&found);

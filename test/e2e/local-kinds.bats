@@ -88,7 +88,7 @@ logged() { grep -qF -- "$1" home/log; }
   has_not "$(cat home/log)" Sanitizer
 }
 
-@test "jobs of a kind whose Lua is not here: list, get, logs, exec, wait, scale, suspend, resume, delete" {
+@test "jobs of a kind whose Lua is not here: list, get, logs, exec, cp, top, port-forward, wait, scale, suspend, …" {
   mkdir kinds
   ring RingJob ringjobs >kinds/ring.lua
   up --kinds-dir kinds
@@ -105,6 +105,14 @@ logged() { grep -qF -- "$1" home/log; }
   both_spoke() { is "$(dljob logs --local -q one | sort | paste -s -d ,)" "worker-0 | <rank 0>,worker-1 | <rank 1>"; }
   eventually 60 both_spoke
   is "$(dljob exec --local -q one worker-1 -- sh -c 'echo "$RANK here"')" "rank 1 here"
+  echo data >here
+  dljob cp --local -q one here worker-1:there
+  is "$(cat there)" data
+  measured() { has "$(dljob top --local -q one)" worker-1; }
+  eventually 60 measured
+  "$DLJOB" port-forward --local -q one worker-0 0:7007 >ports 3>&- &
+  echo $! >forward.pid
+  eventually 60 grep -q -- '-> 7007' ports
   split dljob scale --local -q one worker=3
   is "$status $out" "0 one: worker from 2 to 3 replicas; the whole job restarts, not counted"
   is "$(api /apis/example.org/v1/namespaces/default/ringjobs/one | jq .spec.workers)" 3
@@ -114,7 +122,8 @@ logged() { grep -qF -- "$1" home/log; }
   dljob resume --local -q one
   touch go
   dljob wait --local -q --timeout 60s one
-  dljob delete --local -q one
+  has "$(dljob rerun --local -q --wait one)" "RingJob/one-2 created"
+  dljob delete --local -q one one-2
   split dljob list --local -q
   has "$err" "no jobs"
 }
