@@ -4,7 +4,9 @@
 #include "term/plain.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 enum { OPTIONS_MAX = 32 };
 
@@ -188,8 +190,19 @@ bool cli_format(struct cli *cli, const char *text, enum format *ret)
 
 static int output_errno;
 
+bool cli_output_unread(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	if (!output_errno && poll(&out, 1, 0) == 1 && (out.revents & POLLERR))
+		output_errno = EPIPE;
+	return output_errno == EPIPE;
+}
+
 bool cli_output_broken(void)
 {
+	if (cli_output_unread())
+		return true;
 	if (ferror(stdout) && !output_errno)
 		output_errno = errno ? errno : EIO;
 	return output_errno != 0;

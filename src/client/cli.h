@@ -66,7 +66,9 @@ enum format { FORMAT_YAML, FORMAT_JSON };
 /* False, with the usage error said, if TEXT is neither yaml nor json. */
 bool cli_format(struct cli *cli, const char *text, enum format *ret);
 
-/* Has writing to standard output failed? Worth asking after each large piece: it also keeps the reason. */
+/* Has whoever read standard output left: head, less? Seen at once, and not only when something is written. */
+bool cli_output_unread(void);
+/* Has writing to standard output failed, or would it? Worth asking after each large piece: it also keeps the reason. */
 bool cli_output_broken(void);
 /* Closes standard output. False, with the reason said, if something could not be written. */
 bool cli_output_end(void);

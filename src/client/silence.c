@@ -25,6 +25,8 @@ static void on_answer(void *cookie, const struct outcome *o, yyjson_val *answer)
 		remote_heard(r);
 	else
 		remote_doubt(r);
+	/* Whoever waits for a change may find now that nobody reads it any more. */
+	remote_wake(r);
 }
 
 static void ask(struct remote *r)

@@ -554,7 +554,7 @@ enum exit_code logs_follow(struct session *s, const struct job_found *f, const s
 	if (log_pods_start(&l.pods, o->follow, &l.status) && !remote_wait(&s->remote, is_over, &l))
 		l.status = s->cli->status;
 	if (l.status == CLI_OK)
-		l.status = log_pods_refusal(&l.pods);
+		l.status = cli_output_broken() ? CLI_FAILED : log_pods_refusal(&l.pods);
 	s->remote.before_saying = NULL;
 	logline_end(&l.printer, STR_NONE);
 	logline_break(&l.printer);

@@ -39,6 +39,7 @@ enum run_end {
 	RUN_FINISHED, /* by itself: the record says how */
 	RUN_TIMED_OUT,
 	RUN_INTERRUPTED,
+	RUN_UNREAD, /* nobody reads its output any more */
 	RUN_BROKEN, /* of our own making */
 };
 

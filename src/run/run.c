@@ -55,6 +55,8 @@ static void step_run(void *cookie)
 	next = MIN(next, run_kills(r));
 	if (r->end == RUN_GOES_ON && r->record && (phase_final(r->record->phase) || r->record->phase == PHASE_INVALID))
 		stop(r, RUN_FINISHED, -1);
+	if (r->end == RUN_GOES_ON && cli_output_unread())
+		stop(r, RUN_UNREAD, -1);
 	if (r->end != RUN_GOES_ON && embedded_living(r->em) == 0) {
 		loop_stop(r->loop);
 		return;
@@ -70,6 +72,7 @@ static enum exit_code status_of(const struct run *r)
 		return CLI_TIMED_OUT;
 	case RUN_INTERRUPTED:
 		return CLI_INTERRUPTED;
+	case RUN_UNREAD:
 	case RUN_BROKEN:
 		return CLI_FAILED;
 	case RUN_GOES_ON:

@@ -176,6 +176,8 @@ void run_show_end(struct run *r, enum exit_code status)
 	case RUN_BROKEN:
 		run_say(r, "%.*s: %.*s", STR_F(r->input.name), STR_F(r->message));
 		break;
+	case RUN_UNREAD:
+		break;
 	case RUN_GOES_ON:
 	case RUN_FINISHED:
 		if (r->options->quiet && status == CLI_OK)

@@ -118,6 +118,37 @@ SH
   is "$(grep -c end logs.out)" 1
 }
 
+# unread NAME COMMAND…: its reader leaves after a line; NAME.status is its exit status.
+unread() {
+  local name=$1 status=0
+  shift
+  {
+    timeout 60 "$DLJOB" "$@" --local -q 3>&- || status=$?
+    echo $status >"$name.status"
+  } 2>"$name.err" | head -n 1 >"$name.first"
+}
+
+@test "a reader that leaves ends what is shown, quietly" {
+  up
+  job busy 'while :; do echo line; sleep 0.1; done' >busy.yaml
+  job quiet 'echo line; exec sleep 1000' | submit
+  submit <busy.yaml
+  dljob wait --local -q --for running --timeout 60s busy
+  dljob wait --local -q --for running --timeout 60s quiet
+  # All at once: those that have nothing to write find it out when they ask whether the server is still there.
+  unread logs logs -f busy &
+  unread quiet logs -f quiet &
+  unread list list -w &
+  unread get get quiet -w &
+  unread submit submit --logs --suffix 2 busy.yaml &
+  wait
+  for name in logs quiet list get submit; do
+    is "$name $(cat $name.status)$(cat $name.err)" "$name 1"
+    [ -s $name.first ]
+  done
+  phase_is busy-2 Running
+}
+
 # missing FILE: how many lines it says are missing.
 missing() { awk -F '[][ ]' '/ missing here: /{n += $4} END{print n + 0}' "$1"; }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154,SC2016 # helpers.bash sets root, out and err; scripts are for other shells
+# shellcheck disable=SC2154,SC2016,SC2030,SC2031 # helpers.bash sets root, out and err; scripts are for other shells
 # dljob run -n 3 -- COMMAND, its -o yaml, and dljob init: jobs without a manifest.
 load helpers
 
@@ -46,6 +46,27 @@ GROUP_WORLD_SIZE=2 ROLE_RANK=$i ROLE_WORLD_SIZE=2 ROLE_NAME=default MASTER_ADDR=
 OMP_NUM_THREADS=1 LR=0.1 MINE=a b 0 $PWD"
   done
   has "${err##*$'\n'}" "dljob: say: Succeeded after"
+}
+
+@test "a reader that leaves ends the run quietly, and its pods" {
+  # No other test on this machine sleeps so long.
+  long="sleep $((2000000 + $$))"
+  # unread SCRIPT: exit status and standard error, of a run whose reader wants one line.
+  unread() {
+    {
+      status=0
+      timeout 60 "$DLJOB" run -n 2 -- sh -c "$1" || status=$?
+      echo $status >status
+    } 2>err | head -n 1 >first
+    is "$(cat status)" 1
+    has "$(cat first)" "worker-"
+    has_not "$(cat err)" "cannot write"
+    has_not "$(cat err)" "Succeeded"
+  }
+  unread "$long & yes"
+  # It writes no more, so that no write can fail.
+  unread "echo once; $long & wait"
+  is "$(pgrep -fx "$long")" ""
 }
 
 @test "states are lines on standard error while the job runs" {
