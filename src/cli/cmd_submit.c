@@ -117,6 +117,8 @@ static bool take_object(struct submitting *u, const char *file, const struct man
 	*vec_push(&s->cli->arena, &u->list) = c;
 	if (c.kind)
 		check_job(u, file, m, o, root);
+	else
+		report_config(&u->report, file, m, o);
 	return choose_namespace(u, root, &u->list.v[u->list.n - 1]);
 }
 

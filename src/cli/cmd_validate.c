@@ -67,6 +67,8 @@ static void check_file(struct cli *cli, struct kinds *kinds, const char *file, s
 			check_job(cli, kinds, file, &m, &o, r, t);
 		else
 			report_object(r, file, &m, &o);
+		if (o.class == OBJECT_FOREIGN)
+			report_config(r, file, &m, &o);
 	}
 	if (!m.jobs && r->errors == errors)
 		report_line(r, REPORT_ERROR, file, (struct yaml_pos){ 0, 0 }, STR_NONE,

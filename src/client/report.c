@@ -1,6 +1,7 @@
 #include "client/report.h"
 
 #include "client/edit.h"
+#include "object/config_data.h"
 #include "term/colors.h"
 #include "term/plain.h"
 
@@ -83,6 +84,22 @@ void report_object(struct report *r, const char *file, const struct manifest *m,
 
 	report_line(r, o->class == OBJECT_FOREIGN ? REPORT_NOTE : REPORT_ERROR, file, yaml_where(m->yaml, o->doc, path),
 	            path, o->message);
+}
+
+void report_config(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
+{
+	struct config_fault faults[PROBLEMS_MAX];
+	struct str kind = json_str(json_get(o->root, "kind"));
+	size_t n = 0;
+
+	if (str_eqc(json_str(json_get(o->root, "apiVersion")), "v1") &&
+	    (str_eqc(kind, "ConfigMap") || str_eqc(kind, "Secret")))
+		n = config_faults(o->root, m->arena, faults, ARRAY_LEN(faults));
+	for (size_t i = 0; i < n; i++) {
+		struct str path = manifest_path(m->arena, o, faults[i].path);
+
+		report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, path), path, faults[i].message);
+	}
 }
 
 struct placed {

@@ -27,6 +27,8 @@ void report_line(struct report *r, enum report_level level, const char *file, st
 bool report_open(struct report *r, const char *file, const struct kinds *kinds, struct arena *a, struct manifest *ret);
 /* What manifest_next() said of an object that is no job. */
 void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
+/* What of a ConfigMap or a Secret, which a job may take its variables from, is no string. Other objects are well. */
+void report_config(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* That the kind's own code failed: a line of the kind's file and not of the manifest. */
 void report_kind(struct report *r, const struct kind *kind, struct str message);
 /* Everything that is wrong with a job. */

@@ -66,6 +66,15 @@ static void wrong_type(const struct decode *d, const struct spot *s, const char 
 	wrong_value(d, s, arena_printf(d->p->arena, "must be %s, found %s", wanted, json_type_name(found)));
 }
 
+/* To YAML's reading the user's words come without quotes, the kind's own never. */
+static void wrong_string(const struct decode *d, const struct spot *s, yyjson_val *found)
+{
+	struct str remedy = is_users(d, s) ? json_quote_it(found, d->p->arena) : STR_NONE;
+
+	wrong_value(d, s,
+	            arena_printf(d->p->arena, "must be a string, found %s%.*s", json_type_name(found), STR_F(remedy)));
+}
+
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
                  const struct spot *s)
 {
@@ -73,7 +82,7 @@ bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *na
 	struct str text = json_str(val), *all;
 
 	if (!yyjson_is_str(val)) {
-		wrong_type(d, s, "a string", val);
+		wrong_string(d, s, val);
 		return false;
 	}
 	for (size_t i = 0; i < names->n; i++) {
@@ -136,7 +145,7 @@ static bool decode_value(const struct decode *d, const struct field *f, yyjson_v
 		return true;
 	case FIELD_STR:
 		if (!yyjson_is_str(val)) {
-			wrong_type(d, s, "a string", val);
+			wrong_string(d, s, val);
 			return false;
 		}
 		*(struct str *)to = json_str(val);

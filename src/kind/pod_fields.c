@@ -57,35 +57,11 @@ static void wrong(const struct pod_fields_check *c, struct str path, const char 
 	              remedy.n ? ": " : "", STR_F(remedy));
 }
 
-/* The text of a number or a boolean. */
-static struct str shown(const struct pod_fields_check *c, yyjson_val *val)
-{
-	struct buf b = BUF_INIT(WORDS_MAX);
-	struct str ret;
-
-	json_write_val(val, &b);
-	ret = arena_str(c->problems->arena, buf_str(&b));
-	buf_release(&b);
-	return ret;
-}
-
-/* YAML made something else of it. */
-static struct str quoted(const struct pod_fields_check *c, yyjson_val *val)
-{
-	struct arena *a = c->problems->arena;
-
-	if (yyjson_is_bool(val))
-		return arena_printf(a, "quote it, since YAML reads %s as a boolean",
-		                    yyjson_get_bool(val) ? "true, yes, on and y" : "false, no, off and n");
-	if (yyjson_is_num(val))
-		return arena_printf(a, "quote it: \"%.*s\"", STR_F(shown(c, val)));
-	return STR_NONE;
-}
-
 static bool is_string(const struct pod_fields_check *c, yyjson_val *val, struct str path)
 {
 	if (!yyjson_is_str(val))
-		wrong(c, path, "a string", val, quoted(c, val));
+		problem_error(c->problems, path, "must be a string, found %s%.*s", json_type_name(val),
+		              STR_F(json_quote_it(val, c->problems->arena)));
 	return yyjson_is_str(val);
 }
 

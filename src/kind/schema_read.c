@@ -113,6 +113,14 @@ static void wrong_type(struct schema_read *r, const struct schema *s, struct str
 	push_stand_in(r, s, path);
 }
 
+static void wrong_string(struct schema_read *r, const struct schema *s, struct str path, yyjson_val *val)
+{
+	r->broken = true;
+	problem_error(r->p, path, "must be a string, found %s%.*s", json_type_name(val),
+	              STR_F(json_quote_it(val, r->a)));
+	push_stand_in(r, s, path);
+}
+
 static bool out_of_range(struct schema_read *r, const struct schema *s, int64_t n, struct str path, const char *what)
 {
 	if (s->has_min && s->has_max && (n < s->min || n > s->max))
@@ -157,7 +165,7 @@ static void push_text(struct schema_read *r, const struct schema *s, yyjson_val 
 		return;
 	}
 	if (!yyjson_is_str(val)) {
-		wrong_type(r, s, path, "a string", val);
+		wrong_string(r, s, path, val);
 		return;
 	}
 	out_of_range(r, s, (int64_t)text.n, path, "of length ");
@@ -169,7 +177,7 @@ static void push_enum(struct schema_read *r, const struct schema *s, yyjson_val 
 	struct str text = json_str(val), hint;
 
 	if (!yyjson_is_str(val)) {
-		wrong_type(r, s, path, "a string", val);
+		wrong_string(r, s, path, val);
 		return;
 	}
 	for (size_t i = 0; i < s->n_values; i++)

@@ -92,6 +92,7 @@ static bool read_file(struct run *r, const char *file, struct report *report)
 			break;
 		case OBJECT_FOREIGN:
 			take_other(r, o.root);
+			report_config(report, file, &m, &o);
 			break;
 		case OBJECT_WRONG:
 			report_object(report, file, &m, &o);

@@ -88,6 +88,55 @@ wrong() { trainers "$1" 'echo "<$LR>"' 1 "" "$2"; }
   has "$output" "metadata.labels.a: must be a string"
 }
 
+# config KIND KEY VALUE: a ConfigMap or Secret with that value, whose words are variables of a job behind it.
+config() {
+  printf 'apiVersion: v1\nkind: %s\nmetadata: {name: words}\n%s: {LR: %s}\n---\n' "$1" "$2" "$3"
+  trainers it 'echo "<$LR>"' 1 "" "            envFrom: [{$4: {name: words}}]"
+}
+
+@test "what a ConfigMap or a Secret holds and is no string: validate, run, submit and the local API refuse it" {
+  up
+  while read -r kind field ref; do
+    config "$kind" "$field" 0.1 "$ref" >job.yaml
+    message="job.yaml:4:$((${#field} + 4)): error: $field.LR: must be a string, found a number: quote it: \"0.1\""
+    for command in validate 'run -q' 'submit --dry-run' 'submit --local'; do
+      # shellcheck disable=SC2086 # with its options
+      split dljob $command job.yaml
+      is "$status" 2
+      has "$out$err" "$message"
+    done
+    yaml_to_json <job.yaml | jq '.[0]' >config.json
+    plural=$(tr '[:upper:]' '[:lower:]' <<<"$kind")s
+    run api "/api/v1/namespaces/default/$plural" -i -H 'Content-Type: application/json' -d @config.json
+    has "$output" "400 Bad Request"
+    has "$output" "$field.LR: must be a string, found a number: quote it"
+  done <<'CASES'
+ConfigMap data configMapRef
+Secret stringData secretRef
+Secret data secretRef
+CASES
+  config ConfigMap data '"0.1"' configMapRef >job.yaml
+  split dljob run -q job.yaml
+  is "$out" "trainer-0 | <0.1>"
+}
+
+@test "strings of the kind's own spec and of its policy: the same remedy" {
+  spec_of() { trainers it true 1 "  $1"; }
+  spec_of 'schedulerName: 5' >job.yaml
+  split dljob validate job.yaml
+  is "$status" 2
+  has "$out" 'spec.schedulerName: must be a string, found a number: quote it: "5"'
+  spec_of 'cleanPodPolicy: no' >job.yaml
+  split dljob validate job.yaml
+  has "$out" 'spec.cleanPodPolicy: must be a string, found a boolean: quote it, since YAML reads false, no'
+  spec_of 'policy: {tensorboard: {logDir: 7}}' >job.yaml
+  split dljob validate job.yaml
+  has "$out" 'spec.policy.tensorboard.logDir: must be a string, found a number: quote it: "7"'
+  tfjob it 1 '  RuntimeId: 1234' >job.yaml
+  split dljob validate job.yaml
+  has "$out" 'spec.RuntimeId: must be a string, found a number: quote it: "1234"'
+}
+
 @test "the table of fields is that of the Kubernetes of our cluster tests" {
   version=$(sed -n 's/^kube=${KUBE_VERSION:-\(.*\)}$/\1/p' "$root/scripts/kube-deps.sh")
   [ -n "$version" ]

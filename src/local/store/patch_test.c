@@ -6,11 +6,12 @@
 
 #include "local/store/testing.h"
 
+/* In a field that nobody looks into. */
 static void make(struct fixture *f)
 {
 	assert_int_equal(
 		create(f, "configmaps",
-	               "{\"metadata\":{\"name\":\"c\",\"labels\":{\"a\":\"1\"}},\"data\":{\"a\":\"1\",\"b/c\":\"2\","
+	               "{\"metadata\":{\"name\":\"c\",\"labels\":{\"a\":\"1\"}},\"free\":{\"a\":\"1\",\"b/c\":\"2\","
 	               "\"l\":[1,2,3]}}"),
 		201);
 }
@@ -25,17 +26,17 @@ static void a_json_patch_does_what_it_says(void **state)
 	struct fixture *f = *state;
 
 	make(f);
-	assert_int_equal(json(f, "[{\"op\":\"test\",\"path\":\"/data/a\",\"value\":\"1\"},"
-	                         "{\"op\":\"replace\",\"path\":\"/data/a\",\"value\":\"x\"},"
-	                         "{\"op\":\"add\",\"path\":\"/data/l/1\",\"value\":9},"
-	                         "{\"op\":\"add\",\"path\":\"/data/l/-\",\"value\":4},"
-	                         "{\"op\":\"remove\",\"path\":\"/data/b~1c\"},"
-	                         "{\"op\":\"copy\",\"from\":\"/data/a\",\"path\":\"/data/d\"},"
-	                         "{\"op\":\"move\",\"from\":\"/data/l\",\"path\":\"/data/m\"},"
-	                         "{\"op\":\"add\",\"path\":\"/data/d\",\"value\":\"y\"},"
-	                         "{\"op\":\"move\",\"from\":\"/data/d\",\"path\":\"/data/d\"}]"),
+	assert_int_equal(json(f, "[{\"op\":\"test\",\"path\":\"/free/a\",\"value\":\"1\"},"
+	                         "{\"op\":\"replace\",\"path\":\"/free/a\",\"value\":\"x\"},"
+	                         "{\"op\":\"add\",\"path\":\"/free/l/1\",\"value\":9},"
+	                         "{\"op\":\"add\",\"path\":\"/free/l/-\",\"value\":4},"
+	                         "{\"op\":\"remove\",\"path\":\"/free/b~1c\"},"
+	                         "{\"op\":\"copy\",\"from\":\"/free/a\",\"path\":\"/free/d\"},"
+	                         "{\"op\":\"move\",\"from\":\"/free/l\",\"path\":\"/free/m\"},"
+	                         "{\"op\":\"add\",\"path\":\"/free/d\",\"value\":\"y\"},"
+	                         "{\"op\":\"move\",\"from\":\"/free/d\",\"path\":\"/free/d\"}]"),
 	                 200);
-	assert_said(f, "data", "{\"a\":\"x\",\"d\":\"y\",\"m\":[1,9,2,3,4]}");
+	assert_said(f, "free", "{\"a\":\"x\",\"d\":\"y\",\"m\":[1,9,2,3,4]}");
 }
 
 static void a_json_patch_is_done_whole_or_not(void **state)
@@ -45,19 +46,19 @@ static void a_json_patch_is_done_whole_or_not(void **state)
 		int code;
 		const char *patch;
 	} cases[] = {
-		{ 422, "[{\"op\":\"replace\",\"path\":\"/data/a\",\"value\":\"x\"},"
-		       "{\"op\":\"test\",\"path\":\"/data/a\",\"value\":\"1\"}]" },
-		{ 422, "[{\"op\":\"remove\",\"path\":\"/data/no\"}]" },
-		{ 422, "[{\"op\":\"replace\",\"path\":\"/data/no\",\"value\":1}]" },
+		{ 422, "[{\"op\":\"replace\",\"path\":\"/free/a\",\"value\":\"x\"},"
+		       "{\"op\":\"test\",\"path\":\"/free/a\",\"value\":\"1\"}]" },
+		{ 422, "[{\"op\":\"remove\",\"path\":\"/free/no\"}]" },
+		{ 422, "[{\"op\":\"replace\",\"path\":\"/free/no\",\"value\":1}]" },
 		{ 422, "[{\"op\":\"add\",\"path\":\"/no/no\",\"value\":1}]" },
-		{ 422, "[{\"op\":\"add\",\"path\":\"/data/l/9\",\"value\":1}]" },
-		{ 422, "[{\"op\":\"add\",\"path\":\"/data/a/x\",\"value\":1}]" },
+		{ 422, "[{\"op\":\"add\",\"path\":\"/free/l/9\",\"value\":1}]" },
+		{ 422, "[{\"op\":\"add\",\"path\":\"/free/a/x\",\"value\":1}]" },
 		{ 422, "[{\"op\":\"remove\",\"path\":\"\"}]" },
-		{ 422, "[{\"op\":\"move\",\"from\":\"/data\",\"path\":\"/data/x\"}]" },
-		{ 422, "[{\"op\":\"copy\",\"from\":\"/no\",\"path\":\"/data/x\"}]" },
-		{ 422, "[{\"op\":\"add\",\"path\":\"/data/x\"}]" },
-		{ 422, "[{\"op\":\"swap\",\"path\":\"/data/x\"}]" },
-		{ 422, "[{\"op\":\"add\",\"path\":\"data\",\"value\":1}]" },
+		{ 422, "[{\"op\":\"move\",\"from\":\"/free\",\"path\":\"/free/x\"}]" },
+		{ 422, "[{\"op\":\"copy\",\"from\":\"/no\",\"path\":\"/free/x\"}]" },
+		{ 422, "[{\"op\":\"add\",\"path\":\"/free/x\"}]" },
+		{ 422, "[{\"op\":\"swap\",\"path\":\"/free/x\"}]" },
+		{ 422, "[{\"op\":\"add\",\"path\":\"free\",\"value\":1}]" },
 		{ 422, "[{\"op\":\"add\",\"path\":7,\"value\":1}]" },
 		{ 422, "[{\"op\":\"move\",\"path\":\"/x\"}]" },
 		{ 422, "[1]" },
@@ -76,7 +77,7 @@ static void a_json_patch_is_done_whole_or_not(void **state)
 			fail_msg("%s: %d %s", cases[i].patch, code, buf_str(&f->answer.body).p);
 	}
 	assert_int_equal(get(f, "configmaps", "c"), 200);
-	assert_said(f, "data.a", "1");
+	assert_said(f, "free.a", "1");
 }
 
 /* Each operation doubles what there is. */
@@ -88,14 +89,14 @@ static void copies_are_bounded(void **state)
 	make(f);
 	buf_putc(&b, '[');
 	for (int i = 0; i < 64; i++)
-		buf_printf(&b, "%s{\"op\":\"copy\",\"from\":\"/data\",\"path\":\"/data/x%d\"}", i ? "," : "", i);
+		buf_printf(&b, "%s{\"op\":\"copy\",\"from\":\"/free\",\"path\":\"/free/x%d\"}", i ? "," : "", i);
 	buf_putc(&b, ']');
 	assert_int_equal(json(f, b.p), 422);
 	buf_clear(&b);
 	/* … and nests it deeper. */
 	buf_putc(&b, '[');
 	for (int i = 0; i < 3; i++)
-		buf_printf(&b, "%s{\"op\":\"copy\",\"from\":\"\",\"path\":\"/data/x\"}", i ? "," : "");
+		buf_printf(&b, "%s{\"op\":\"copy\",\"from\":\"\",\"path\":\"/free/x\"}", i ? "," : "");
 	buf_putc(&b, ']');
 	assert_int_equal(json(f, b.p), 200);
 	buf_release(&b);
@@ -106,8 +107,8 @@ static void a_merge_patch_removes_with_null(void **state)
 	struct fixture *f = *state;
 
 	make(f);
-	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"data\":{\"a\":null,\"n\":{\"x\":null,\"y\":1}}}"), 200);
-	assert_said(f, "data", "{\"b/c\":\"2\",\"l\":[1,2,3],\"n\":{\"y\":1}}");
+	assert_int_equal(merge_patch(f, "configmaps", "c", "{\"free\":{\"a\":null,\"n\":{\"x\":null,\"y\":1}}}"), 200);
+	assert_said(f, "free", "{\"b/c\":\"2\",\"l\":[1,2,3],\"n\":{\"y\":1}}");
 	assert_int_equal(merge_patch(f, "configmaps", "c", "[]"), 400);
 	assert_int_equal(merge_patch(f, "configmaps", "c", "{"), 400);
 	assert_int_equal(merge_patch(f, "configmaps", "no", "{}"), 404);

@@ -2,6 +2,7 @@
 
 #include "local/store/answer.h"
 #include "local/store/meta.h"
+#include "object/config_data.h"
 
 static struct str object_name(yyjson_mut_doc *doc)
 {
@@ -49,6 +50,20 @@ bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 	return true;
 }
 
+static bool check_strings(struct call *c, yyjson_mut_doc *doc)
+{
+	struct config_fault f;
+
+	return !config_faults(store_frozen(c->s, doc), &c->s->arena, &f, 1) ||
+	       refuse_decoding(c, "%.*s: %.*s", STR_F(f.path), STR_F(f.message));
+}
+
+bool prepare_config_map(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+{
+	(void)before;
+	return check_strings(c, doc);
+}
+
 /* stringData is only ever written: it comes out as data, in base64. */
 bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 {
@@ -57,14 +72,12 @@ bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 	size_t i, max;
 
 	(void)before;
-	if (plain && !yyjson_mut_is_obj(plain))
-		return refuse_decoding(c, "stringData: must be an object");
+	if (!check_strings(c, doc))
+		return false;
 	yyjson_mut_obj_foreach(plain, i, max, key, one)
 	{
 		struct buf b = BUF_INIT(2 * STORE_BODY_MAX);
 
-		if (!yyjson_mut_is_str(one))
-			return refuse_decoding(c, "stringData: values must be strings");
 		buf_base64_encode(&b, json_mut_text(one));
 		json_mut_put(doc, put_obj(doc, root, "data"), json_mut_text(key), json_mut_str(doc, buf_str(&b)));
 		buf_release(&b);

@@ -6,6 +6,7 @@
 
 bool prepare_pod(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
 bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
+bool prepare_config_map(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
 bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
 
 #endif

@@ -146,6 +146,30 @@ static void secrets_are_kept_in_base64(void **state)
 	assert_int_equal(create(f, "secrets", "{\"metadata\":{\"name\":\"t\"},\"stringData\":{\"k\":1}}"), 400);
 }
 
+/* A pod would get them empty. */
+static void config_holds_strings(void **state)
+{
+	static const char wrong[] = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"LR\":0.1}}",
+			  right[] = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"LR\":\"MC4x\",\"NONE\":null}}";
+	static const char *const types[] = { "configmaps", "secrets" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		assert_int_equal(create(f, types[i], wrong), 400);
+		assert_non_null(
+			strstr(f->answer.body.p, "data.LR: must be a string, found a number: quote it: \\\"0.1\\\""));
+		assert_int_equal(create(f, types[i], right), 201);
+		assert_int_equal(update(f, types[i], "a", wrong), 400);
+		assert_int_equal(merge_patch(f, types[i], "a", "{\"data\":{\"LR\":true}}"), 422);
+		assert_int_equal(patch_as(f, STORE_PATCH_JSON, types[i], "a",
+		                          "[{\"op\":\"replace\",\"path\":\"/data/LR\",\"value\":1}]"),
+		                 422);
+		assert_int_equal(merge_patch(f, types[i], "a", "{\"binaryData\":[]}"), 422);
+		assert_int_equal(get(f, types[i], "a"), 200);
+		assert_said(f, "data.LR", "MC4x");
+	}
+}
+
 static void the_types_are_known(void **state)
 {
 	struct fixture *f = *state;
@@ -267,6 +291,7 @@ int main(void)
 		STORE_TEST(namespaces_must_exist),
 		STORE_TEST(a_dry_run_changes_nothing),
 		STORE_TEST(secrets_are_kept_in_base64),
+		STORE_TEST(config_holds_strings),
 		STORE_TEST(the_types_are_known),
 		STORE_TEST(bad_bodies_are_refused),
 		STORE_TEST(large_objects_have_a_limit),

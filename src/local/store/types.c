@@ -25,7 +25,7 @@ static const char *const event_fields[] = { "involvedObject.kind",
 static const char *const no_fields[] = { NULL };
 
 const struct rules rules_custom = { .generation = true, .conditional = true, .fields = no_fields };
-static const struct rules rules_plain = { .fields = no_fields };
+static const struct rules rules_config_map = { .fields = no_fields, .prepare = prepare_config_map };
 static const struct rules rules_pod = {
 	.generation = true, .answers_object = true, .graceful = true, .fields = pod_fields, .prepare = prepare_pod
 };
@@ -51,7 +51,7 @@ static const struct {
 } builtin[] = {
 	{ { CORE, STR_INIT("configmaps"), STR_INIT("configmap"), STR_INIT("ConfigMap"), STR_INIT("ConfigMapList"),
 	    STR_INIT("cm"), STR_INIT(""), true, false, false },
-	  &rules_plain },
+	  &rules_config_map },
 	{ { CORE, STR_INIT("events"), STR_INIT("event"), STR_INIT("Event"), STR_INIT("EventList"), STR_INIT("ev"),
 	    STR_INIT(""), true, false, false },
 	  &rules_event },
