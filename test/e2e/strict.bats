@@ -88,6 +88,33 @@ wrong() { trainers "$1" 'echo "<$LR>"' 1 "" "$2"; }
   has "$output" "metadata.labels.a: must be a string"
 }
 
+@test "the local API: a JSON patch is judged by what it makes of an object" {
+  up
+  patch() { # PATH VALUE [query]
+    api "$jobs/one$3" -i -X PATCH -H 'Content-Type: application/json-patch+json' \
+      -d "[{\"op\": \"add\", \"path\": \"$1\", \"value\": $2}]"
+  }
+  trainers one 'exec sleep 1000' 1 "" '            env: [{name: LR, value: "0.1"}]' | submit
+  container=/spec/replicaSpecs/trainer/template/spec/containers/0
+  at="spec.replicaSpecs.trainer.template.spec.containers[0]"
+  for how in Strict Warn Ignore; do
+    run patch $container/env/0/value 0.2 "?fieldValidation=$how"
+    has "$output" "422 "
+    has "$output" "$at.env[0].value: must be a string, found a number: quote it"
+  done
+  is "$(api "$jobs/one" | jq -r '[.. | objects | select(.name == "LR") | .value] | join(" ")')" 0.1
+  run patch $container/comand '["a"]' "?fieldValidation=Strict"
+  has "$output" "422 "
+  has "$output" "$at.comand: unknown field, did you mean"
+  run patch $container/comand '["a"]' "?fieldValidation=Warn"
+  has "$output" "200 OK"
+  has "$output" "Warning: 299 - \"$at.comand: unknown field"
+  # What was there before is no fault of this one.
+  run patch /metadata/labels '{"a": "b"}' "?fieldValidation=Strict"
+  has "$output" "200 OK"
+  has_not "$output" "Warning"
+}
+
 # config KIND KEY VALUE: a ConfigMap or Secret with that value, whose words are variables of a job behind it.
 config() {
   printf 'apiVersion: v1\nkind: %s\nmetadata: {name: words}\n%s: {LR: %s}\n---\n' "$1" "$2" "$3"

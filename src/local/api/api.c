@@ -107,6 +107,7 @@ static void answer_store(struct answering *q, struct str body)
 		buf_release(&json);
 		return;
 	}
+	strict_patch(q, &r);
 	store_call(q->api->config.store, &r, &a);
 	buf_release(&json);
 	if (q->form == ACCEPT_TABLE && reads && a.code == HTTP_OK)

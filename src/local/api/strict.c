@@ -37,25 +37,35 @@ static void check_pod(const struct pod_fields_check *c, yyjson_val *pod)
 	pod_fields_check(c, yyjson_doc_get_root(part), STR_NONE);
 }
 
+static struct str problem_words(const struct problems *p)
+{
+	struct buf b = BUF_INIT(ANSWER_MAX);
+	struct str ret = STR("the body has too many errors");
+	size_t told = 0;
+
+	for (size_t i = 0; i < p->list.n && told < WARNINGS_MAX; i++)
+		if (p->list.v[i].severity == PROBLEM_ERROR)
+			buf_printf(&b, "%s%.*s: %.*s", told++ ? ", " : "", STR_F(p->list.v[i].path),
+			           STR_F(p->list.v[i].message));
+	if (p->errors > told)
+		buf_printf(&b, ", and %zu more", p->errors - told);
+	if (!b.overflow)
+		ret = arena_str(p->arena, buf_str(&b));
+	buf_release(&b);
+	return ret;
+}
+
 static void refuse_fields(struct answering *q, const struct problems *p)
 {
 	const struct store_type *t = q->route->request.type;
-	struct buf text = BUF_INIT(ANSWER_MAX);
+	struct str kind = t->kind, version = t->version, words = problem_words(p);
 	struct buf b = BUF_INIT(2 * ANSWER_MAX);
-	size_t told = 0;
 
-	buf_printf(&text,
-	           "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: ", STR_F(t->kind),
-	           STR_F(t->version), STR_F(t->kind));
-	for (size_t i = 0; i < p->list.n && told < WARNINGS_MAX; i++)
-		if (p->list.v[i].severity == PROBLEM_ERROR)
-			buf_printf(&text, "%s%.*s: %.*s", told++ ? ", " : "", STR_F(p->list.v[i].path),
-			           STR_F(p->list.v[i].message));
-	if (p->errors > told)
-		buf_printf(&text, ", and %zu more", p->errors - told);
-	api_status(&b, HTTP_BAD_REQUEST, text.overflow ? STR("the body has too many errors") : buf_str(&text));
+	api_status(&b, HTTP_BAD_REQUEST,
+	           arena_printf(p->arena,
+	                        "%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
+	                        STR_F(kind), STR_F(version), STR_F(kind), STR_F(words)));
 	answer_json(q, HTTP_BAD_REQUEST, &b);
-	buf_release(&text);
 }
 
 static void warn(struct answering *q, const struct problems *p)
@@ -65,31 +75,85 @@ static void warn(struct answering *q, const struct problems *p)
 		                             STR_F(p->list.v[i].message)));
 }
 
-bool strict_check(struct answering *q, struct str body)
+/* False: there is nothing to check of this request. */
+static bool is_checked(const struct answering *q)
 {
 	const struct store_request *r = &q->route->request;
 	bool writes = r->verb == STORE_CREATE || r->verb == STORE_UPDATE || r->verb == STORE_PATCH;
+
+	return writes && !r->status && (is_pod(r->type) || kind_of(q));
+}
+
+static void check_body(const struct answering *q, yyjson_val *root, bool patch, struct problems *ret)
+{
+	const struct pod_fields_check c = { ret, q->route->unknown, patch };
+	const struct kind *kind = kind_of(q);
+
+	if (kind)
+		kind_check_body(kind, root, &c);
+	else
+		check_pod(&c, root);
+}
+
+/* A JSON patch is a list of operations: only what it makes of an object can be looked at. */
+static bool is_operations(const struct store_request *r)
+{
+	return r->verb == STORE_PATCH && r->patch == STORE_PATCH_JSON;
+}
+
+bool strict_check(struct answering *q, struct str body)
+{
 	struct problems p = { .arena = &q->api->arena };
-	struct pod_fields_check c = { &p, q->route->unknown, r->verb == STORE_PATCH };
-	const struct kind *kind = writes ? kind_of(q) : NULL;
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
 	yyjson_val *root;
 
-	/* A JSON patch is a list of operations; what no JSON is the store refuses. */
-	if (!writes || r->status || (!kind && !is_pod(r->type)) || (c.patch && r->patch == STORE_PATCH_JSON))
+	/* What no JSON is the store refuses. */
+	if (!is_checked(q) || is_operations(&q->route->request))
 		return true;
 	doc = json_parse(body, NULL);
 	root = yyjson_doc_get_root(doc);
 	if (!yyjson_is_obj(root))
 		return true;
-	if (kind)
-		kind_check_body(kind, root, &c);
-	else
-		check_pod(&c, root);
+	check_body(q, root, q->route->request.verb == STORE_PATCH, &p);
 	if (p.errors) {
 		refuse_fields(q, &p);
 		return false;
 	}
 	warn(q, &p);
 	return true;
+}
+
+static bool has_problem(const struct problems *p, const struct problem *one)
+{
+	for (size_t i = 0; i < p->list.n; i++)
+		if (str_eq(p->list.v[i].path, one->path) && str_eq(p->list.v[i].message, one->message))
+			return true;
+	return false;
+}
+
+/* What was wrong before is no fault of the patch. */
+static bool judge_patched(void *cookie, yyjson_val *before, yyjson_val *after, struct str *why)
+{
+	struct answering *q = cookie;
+	struct problems old = { .arena = &q->api->arena }, all = old, fresh = old;
+
+	check_body(q, before, false, &old);
+	check_body(q, after, false, &all);
+	for (size_t i = 0; i < all.list.n; i++)
+		if (!has_problem(&old, &all.list.v[i]))
+			problems_add(&fresh, all.list.v[i].severity, all.list.v[i].path, "%.*s",
+			             STR_F(all.list.v[i].message));
+	if (fresh.errors)
+		*why = problem_words(&fresh);
+	else
+		warn(q, &fresh);
+	return !fresh.errors;
+}
+
+void strict_patch(struct answering *q, struct store_request *r)
+{
+	if (!is_checked(q) || !is_operations(r))
+		return;
+	r->judge = judge_patched;
+	r->judge_cookie = q;
 }

@@ -55,6 +55,14 @@ static yyjson_val *read_result(struct call *c, yyjson_mut_val *made)
 	return yyjson_doc_get_root(doc);
 }
 
+static bool judge(struct call *c, yyjson_val *before, yyjson_val *after)
+{
+	struct str why = STR_NONE;
+
+	return !c->r->judge || c->r->judge(c->r->judge_cookie, before, after, &why) ||
+	       refuse_decoding(c, "%.*s", STR_F(why));
+}
+
 bool verb_patch(struct call *c)
 {
 	struct err e = ERR_INIT;
@@ -76,5 +84,5 @@ bool verb_patch(struct call *c)
 	before = store_tree(c->s, in_version(c->s, c->type, old.text));
 	made = apply(c, store_mut(c->s), before, yyjson_doc_get_root(patch));
 	wish = made ? read_result(c, made) : NULL;
-	return wish && update_object(c, &old, before, wish);
+	return wish && judge(c, before, wish) && update_object(c, &old, before, wish);
 }

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/http_code.h"
+#include "base/json.h"
 
 struct store;
 
@@ -66,6 +67,10 @@ struct store_request {
 	bool status;
 	bool dry_run; /* answer as if, and change nothing */
 	enum store_patch patch;
+	/* PATCH: asked of what the patch makes of an object, before anything else looks at that. False: the patch is
+	   refused, as one that makes it invalid, with *WHY. May be NULL. */
+	bool (*judge)(void *cookie, yyjson_val *before, yyjson_val *after, struct str *why);
+	void *judge_cookie;
 	struct str body; /* JSON: the object, the patch, or DeleteOptions (may be empty) */
 	/* LIST, DELETE_ALL. */
 	struct str label_selector, field_selector;
