@@ -27,6 +27,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define TEMPLATE(more) "template: {spec: {containers: [{name: aitj-a, image: img, " more "}]}}"
+
 /* Manifests of all kinds, and everything that is wrong with them. */
 static const struct {
 	const char *yaml, *problems;
@@ -189,6 +191,32 @@ static void test_manifests(void **state)
 		else if (strcmp(fixture_problems(&f), manifests[i].problems) != 0)
 			fail_msg("%s\ngave:\n%swant:\n%s", manifests[i].yaml, fixture_problems(&f),
 			         manifests[i].problems);
+	}
+}
+
+/* The operator reads jobs that a cluster has taken long ago: what dljob and the local API refuse of a new one makes
+   none of them invalid. */
+static void test_templates_as_before(void **state)
+{
+	static const char *const odd[] = {
+		TEMPLATE("comand: [x]"),
+		TEMPLATE("env: [{name: LR, value: 0.1}]"),
+		TEMPLATE("env: [{name: LR, valeu: x}]"),
+		TEMPLATE("command: python3 train.py"),
+		TEMPLATE("workingDir: 5"),
+		"template: {metadata: {labels: {a: 1}}, spec: {containers: [{name: aitj-a, image: img}]}}",
+		"template: {spec: {nodeSelector: {gpu: true}, containers: [{name: aitj-a, image: img}]}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text), AI_HEAD "spec: {replicaSpecs: {a: {%s}}}", odd[i]);
+		fixture_read(&f, text);
+		assert_string_equal(fixture_problems(&f), "");
+		kind_check_fields(f.job, UNKNOWN_STRICT);
+		assert_int_equal(kind_job(f.job)->problems.errors, 1);
 	}
 }
 
@@ -486,6 +514,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manifests),
+		cmocka_unit_test(test_templates_as_before),
 		cmocka_unit_test(test_not_an_object),
 		cmocka_unit_test(test_names_too_long),
 		cmocka_unit_test(test_names),

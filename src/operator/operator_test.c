@@ -114,6 +114,21 @@ static void test_job_that_is_not_whole(void **state)
 	assert_non_null(waiting(s, VERB_CREATE, RES_SERVICE));
 }
 
+/* What dljob refuses of a new job is no reason to end one that an older operator has run. */
+static void test_odd_templates_run_as_before(void **state)
+{
+	struct script *s = *state;
+
+	s->fields = ",\"comand\":[\"a\"],\"env\":[{\"name\":\"LR\",\"value\":0.1}]";
+	listed(s);
+	put_job(s, "1", "", 1);
+	for (int i = 0; i < 50 && !waiting(s, VERB_CREATE, RES_POD); i++)
+		next_made(s);
+	assert_non_null(waiting(s, VERB_CREATE, RES_POD));
+	assert_non_null(strstr(waiting(s, VERB_CREATE, RES_POD)->r.body.p, "\"value\":0.1"));
+	assert_null(strstr(s->status.p, "Invalid"));
+}
+
 static void test_pod_that_only_the_record_saw(void **state)
 {
 	struct script *s = *state;
@@ -215,6 +230,7 @@ int main(void)
 		SCRIPT_TEST(test_status_carries_its_version),
 		SCRIPT_TEST(test_unreadable_record_is_left_alone),
 		SCRIPT_TEST(test_job_that_is_not_whole),
+		SCRIPT_TEST(test_odd_templates_run_as_before),
 		SCRIPT_TEST(test_pod_that_only_the_record_saw),
 		SCRIPT_TEST(test_pod_that_the_record_saw_is_gone),
 		SCRIPT_TEST(test_job_that_goes_while_in_flight),

@@ -162,10 +162,13 @@ void refuse(struct script *s, struct sent *t, int code, const char *reason)
 	answer(s, t, (struct outcome){ .code = code, .reason = str_c(reason), .message = STR("no") });
 }
 
-static const char template[] = "\"template\":{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"x\"}]}}";
-
 struct job_object job_object(struct script *s, const char *rv, const char *status, int workers)
 {
+	const char *template =
+		arena_printf(&s->arena,
+	                     "\"template\":{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"x\"%s}]}}",
+	                     s->fields ? s->fields : "")
+			.p;
 	struct str text =
 		arena_printf(&s->arena,
 	                     "{\"apiVersion\":\"mlkube.io/v1beta1\",\"kind\":\"TfJob\",\"metadata\":{\"name\":\"%s\","

@@ -35,6 +35,7 @@ struct script {
 	/* Of the job that the functions below speak of. */
 	const char *name, *uid;
 	const char *policy; /* spec.policy, JSON; NULL: none */
+	const char *fields; /* more of its containers, each behind a comma; NULL: none */
 };
 
 /* For cmocka: *STATE is the script, with an operator and the kinds that are compiled in. */
