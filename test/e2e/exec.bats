@@ -393,6 +393,18 @@ SH
   is "$(api "$metrics/namespaces/default/pods/one-trainer-0/log" | jq -r .code)" 404
   is "$(api "$metrics/pods" -X POST | jq -r .code)" 405
   has "$(api "$metrics/nodes" | jq -r .message)" "measures pods only"
+  if command -v kubectl >/dev/null; then
+    export KUBECONFIG=$DLJOB_HOME/kubeconfig
+    split kubectl top pods
+    is "$status$err" 0
+    is "$(head -n 1 <<<"$out" | tr -s ' ' | sed 's/ $//')" "NAME CPU(cores) MEMORY(bytes)"
+    grep -Eqx 'one-trainer-0 +[1-9][0-9]*m +[0-9]+Mi *' <<<"$out"
+    grep -Eqx 'one-trainer-1 +[0-9]+m +[0-9]+Mi *' <<<"$out"
+    is "$(wc -l <<<"$out")" 3
+    split kubectl top pods one-trainer-0 --containers
+    grep -Eqx 'one-trainer-0 +aitj-main +[1-9][0-9]*m +[0-9]+Mi *' <<<"$out"
+    unset KUBECONFIG
+  fi
   dljob delete --local -q one
   split dljob top --local -q one
   is "$status" 1
