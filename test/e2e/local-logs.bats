@@ -6,6 +6,7 @@ load local-cluster
 
 teardown() {
   kill_started
+  if [ -e stopped ]; then kill -CONT "$(cat stopped)" || true; fi
   if [ -d home ]; then dljob local down --now >/dev/null 2>&1 || true; fi
 }
 
@@ -116,6 +117,31 @@ SH
     is "$(cat numbers)" "$(seq "$(wc -l <numbers)")"
   done <ids
   is "$(grep -c end logs.out)" 1
+}
+
+@test "a server that stands still, on connections that live: who waits is told, and that it goes on" {
+  up
+  job one "echo begin; until [ -e $PWD/enough ]; do sleep 0.1; done; echo end" | submit
+  url=https://127.0.0.1:$(cat home/port)
+  dljob wait one --local -q --for running --timeout 60s
+  background wait "$DLJOB" wait one --local -q
+  background get "$DLJOB" get one --local -q -w
+  background logs "$DLJOB" logs one --local -q -f
+  eventually 60 grep -q begin logs.out
+  eventually 60 grep -q Running get.out
+  cluster_pid >stopped
+  kill -STOP "$(cat stopped)"
+  for command in logs wait get; do eventually 60 said "$command" "($url) does not answer; still trying"; done
+  kill -CONT "$(cat stopped)"
+  for command in logs wait get; do eventually 60 said "$command" "answers again"; done
+  touch enough
+  wait "$(cat logs.pid)"
+  wait "$(cat wait.pid)"
+  rm logs.pid wait.pid
+  is "$(cat logs.out)" "trainer-0 | begin
+trainer-0 | end"
+  has "$(cat wait.out)" "one Succeeded"
+  eventually 60 grep -q Succeeded get.out
 }
 
 # unread NAME COMMAND…: its reader leaves after a line; NAME.status is its exit status.
