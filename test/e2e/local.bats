@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154,SC2030,SC2031,SC2317 # the helpers set what is read here; eventually calls what is there
+# shellcheck disable=SC2154,SC2030,SC2031,SC2317,SC2016 # what the helpers set; eventually calls what is there; jobs of sh
 # dljob local: the cluster on this machine, in the background.
 load helpers
 load local-cluster
@@ -382,6 +382,29 @@ state_of() { api "$pods/$1" | jq -c ".status.containerStatuses[0].state"; }
   has "$(state_of folder-trainer-0)" '"reason":"CreateContainerError"'
   has "$(state_of folder-trainer-0)" "/no/such/folder"
   has "$(api /api/v1/namespaces/default/events | jq -r '.items[].message')" "/no/such/folder"
+}
+
+@test "up --without-gpus: pods that request GPUs run without any, and an event says so" {
+  wants() {
+    job "$1" 'echo "sees [$CUDA_VISIBLE_DEVICES]"' |
+      sed 's/image: none/&\n            resources: {limits: {nvidia.com\/gpu: 64}}/'
+  }
+  limited() {
+    api /api/v1/namespaces/default/events |
+      jq -r '.items[] | select(.reason == "Limited") | .type + " " + .message'
+  }
+  up
+  wants refused | submit
+  ended refused Failed
+  dljob local down >/dev/null
+  up --without-gpus
+  is "$(wants granted | CUDA_VISIBLE_DEVICES=0 submit --logs)" "AITrainingJob/granted created
+trainer-0 | sees []
+granted Succeeded: 1 of 1 replicas completed"
+  is "$(limited)" "Warning requests 64 GPUs and runs WITHOUT any: --without-gpus"
+  # Nothing is said where nothing is missed.
+  job plain true | submit --wait
+  is "$(limited | wc -l)" 1
 }
 
 @test "on the machine's network two pods cannot have one port" {
