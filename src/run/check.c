@@ -6,6 +6,8 @@
 
 enum { POD_TEXT_MAX = 16 << 20 };
 
+static const struct str no_uid = STR_INIT("00000000-0000-4000-8000-000000000000");
+
 struct looking {
 	const struct run *run;
 	struct arena *arena;
@@ -150,8 +152,7 @@ bool run_check(struct run *r)
 		             .arena = &r->cli->arena,
 		             .used = arena_array(&r->cli->arena, bool, r->given.n_volumes) };
 	struct err e = ERR_INIT;
-	struct kind_job *kj =
-		kind_read(r->kinds, r->input.kind, r->input.job, STR("00000000-0000-4000-8000-000000000000"), &e);
+	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, no_uid, &e);
 	bool well = true;
 
 	ASSERT(kj);
@@ -160,6 +161,81 @@ bool run_check(struct run *r)
 	well = well && check_volumes(r, &g) && check_size(r, kind_job(kj));
 	for (size_t i = 0; i < g.docs.n; i++)
 		yyjson_doc_free(g.docs.v[i]);
+	kind_job_free(kj);
+	return well;
+}
+
+/* --- Ports, where all replicas share those of one network --- */
+
+struct wanted_port {
+	uint16_t port;
+	struct str role;
+	int index;
+};
+
+struct wanted_ports {
+	struct arena *a;
+	VEC(struct wanted_port) list;
+};
+
+static bool want_port(struct wanted_ports *w, struct wanted_port one, struct err *e)
+{
+	for (size_t i = 0; i < w->list.n; i++) {
+		const struct wanted_port *other = &w->list.v[i];
+		bool same = str_eq(other->role, one.role) && other->index == one.index;
+
+		if (other->port == one.port && !same)
+			return err_set(e, ERR_INVALID,
+			               "%.*s-%d and %.*s-%d both want port %d, and here all replicas share the ports "
+			               "of one network",
+			               STR_F(other->role), other->index, STR_F(one.role), one.index, one.port);
+	}
+	*vec_push(w->a, &w->list) = one;
+	return true;
+}
+
+/* Those that the runner will take for the pod. */
+static bool want_ports_of(struct wanted_ports *w, yyjson_val *pod, struct str role, int index, struct err *e)
+{
+	static const char *const fields[] = { "containerPort", "hostPort" };
+	yyjson_val *c, *port;
+	size_t i, k, max, many;
+	int64_t n;
+
+	yyjson_arr_foreach(json_at(pod, "spec", "containers", NULL), i, max, c)
+	{
+		yyjson_arr_foreach(json_get(c, "ports"), k, many, port)
+		{
+			for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+				if (json_int(json_get(port, fields[f]), &n) && n > 0 && n <= UINT16_MAX &&
+				    !want_port(w, (struct wanted_port){ (uint16_t)n, role, index }, e))
+					return false;
+		}
+	}
+	return true;
+}
+
+bool run_check_ports(struct run *r, struct err *e)
+{
+	struct wanted_ports w = { .a = &r->cli->arena };
+	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, no_uid, e);
+	const struct job *job;
+	bool well = true;
+
+	ASSERT(kj); /* as run_check() has just read it */
+	job = kind_job(kj);
+	/* The replicas of a role have the same ports: two of them show it. */
+	for (size_t i = 0; i < job->n_roles && well; i++) {
+		for (int k = 0; k < MIN(job->roles[i].count, 2) && well; k++) {
+			struct buf text = BUF_INIT(POD_TEXT_MAX);
+			CLEANUP(json_docp) yyjson_doc *doc = NULL;
+
+			well = kind_pod(kj, i, k, 0, 0, &text, e);
+			doc = well ? json_parse(buf_str(&text), NULL) : NULL;
+			well = well && want_ports_of(&w, yyjson_doc_get_root(doc), job->roles[i].name, k, e);
+			buf_release(&text);
+		}
+	}
 	kind_job_free(kj);
 	return well;
 }

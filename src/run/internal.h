@@ -95,6 +95,8 @@ void run_command_notes(struct run *r);
 
 /* check.c: can each role's pods run on this machine at all? As run_read(). */
 bool run_check(struct run *r);
+/* Where all replicas share one network, which is known once it is there: do two of them want the same port? */
+bool run_check_ports(struct run *r, struct err *e);
 void run_input_release(struct run_input *in);
 
 /* folder.c: makes `folder`, after it has cleared up what killed runs have left. False: it was said why. */

@@ -104,6 +104,8 @@ static bool start_cluster(struct run *r, struct err *e)
 	if (*embedded_world(r->em)->note && !r->options->quiet)
 		run_say(r, "%s", embedded_world(r->em)->note);
 	run_command_notes(r);
+	if (embedded_world(r->em)->kind == NET_HOST && !run_check_ports(r, e))
+		return false;
 	return run_command_meet(r, e) && run_submit(r, e);
 }
 

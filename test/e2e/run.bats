@@ -377,3 +377,25 @@ YAML
   is "$status" 0
   has "$out" "trainer-1 | fine"
 }
+
+# with_port PORT: the job of the test before wants it.
+with_port() { sed "s/image: none/&\n            ports: [{name: aitj-$1, containerPort: $1}]/"; }
+
+@test "on the host's network: what wants a port twice can never run: exit 2, and nothing is started" {
+  job 'touch started' 2 | with_port 2222 >job.yaml
+  split dljob run --host-network job.yaml
+  is "$status" 2
+  has "$err" "trainer-0 and trainer-1 both want port 2222, and here all replicas share the ports of one network"
+  [ ! -e started ]
+  # Of several roles, too.
+  tfjob it 1 >job.yaml
+  sed -i 's/image: img}/image: img, command: [touch, started], ports: [{containerPort: 2222}]}/' job.yaml
+  split dljob run --host-network job.yaml
+  is "$status" 2
+  has "$err" "master-0 and worker-0 both want port 2222"
+  [ ! -e started ]
+  job 'touch started' 1 | with_port 2222 >job.yaml
+  split dljob run -q --host-network job.yaml
+  is "$status" 0
+  [ -e started ]
+}
