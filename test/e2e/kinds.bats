@@ -47,6 +47,7 @@ tfjobs.mpba.fbk.eu"
   cmp first now || differ=$?
   is "$differ" 1
   is "$(dljob crds -o json | jq -r '.items[].metadata.annotations["dl-operator.mpba.fbk.eu/revision"]' | sort -u)" 6
+  has "$(cat "$root/CHANGELOG.md")" "Revision 6 of the CRDs."
 }
 
 # Two kinds are called MXJob, two TfJob.
