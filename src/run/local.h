@@ -27,9 +27,13 @@ struct local {
 	struct local_holder holder; /* up, and down if nobody has it: it is ours */
 };
 
-/* TAKE: if nobody has it, it is ours from now on, and counts as not clean. False, with *E, if the folder cannot be
-   looked at; one that is not there is well. */
-bool local_look(const char *folder, bool take, struct local_holder *ret, struct err *e);
+enum local_look {
+	LOOK_ONLY,
+	LOOK_TAKE,     /* if nobody has it, it is ours from now on, and counts as not clean */
+	LOOK_TAKE_NEW, /* the same; a lock that is not there is made */
+};
+/* False, with *E, if the folder cannot be looked at; one that is not there, or has no lock, is well: `clean`. */
+bool local_look(const char *folder, enum local_look how, struct local_holder *ret, struct err *e);
 /* The lock is given back. */
 void local_holder_release(struct local_holder *h);
 /* Writes our number, and where we serve if we do, into the lock, which is ours. */

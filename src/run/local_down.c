@@ -90,20 +90,23 @@ static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
 	return CLI_OK;
 }
 
-/* One look may meet a process that is killed before it has ended everything. */
-static enum exit_code down(struct local *l, msec timeout)
+/* One look may meet a process that is killed before it has ended everything. *FOUND: there was a cluster, running or
+   not; nothing is made in a folder that has none. */
+static enum exit_code down(struct local *l, msec timeout, bool *found)
 {
 	struct local_holder *h = &l->holder;
 	struct err e = ERR_INIT;
 	enum exit_code status = CLI_OK;
 	bool clean = false;
 
+	*found = false;
 	while (!clean && status == CLI_OK) {
-		if (!local_look(l->folder, true, h, &e)) {
+		if (!local_look(l->folder, LOOK_TAKE, h, &e)) {
 			status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 			err_release(&e);
 			return status;
 		}
+		*found |= h->pid || h->lock >= 0;
 		clean = !h->pid;
 		if (h->pid)
 			status = end_process(l, h->pid, timeout);
@@ -131,25 +134,22 @@ static bool look_at_folder(struct local *l, bool *there)
 
 	if (!well)
 		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
-	else if (!*there)
-		puts("no cluster is running");
 	err_release(&e);
 	return well;
 }
 
 enum exit_code local_down(struct local *l)
 {
-	bool there;
-	enum exit_code status;
+	bool there, found = false;
+	enum exit_code status = CLI_OK;
 	msec timeout;
 
-	if (!times(l, &timeout))
+	if (!times(l, &timeout) || !look_at_folder(l, &there))
 		return l->cli->status;
-	if (!look_at_folder(l, &there) || !there)
-		return l->cli->status;
-	status = down(l, timeout);
+	if (there)
+		status = down(l, timeout, &found);
 	if (status == CLI_OK)
-		puts("stopped; its jobs are kept and continue with `dljob local up`");
+		puts(found ? "stopped; its jobs are kept and continue with `dljob local up`" : "no cluster is running");
 	return status;
 }
 
@@ -157,7 +157,7 @@ enum exit_code local_down(struct local *l)
 static bool clear(struct local *l, struct err *e)
 {
 	struct local_holder *h = &l->holder;
-	bool well = local_look(l->folder, true, h, e);
+	bool well = local_look(l->folder, LOOK_TAKE, h, e);
 
 	if (well && h->pid)
 		well = err_set(e, ERR_IO, "process %d holds it", (int)h->pid);
@@ -170,16 +170,20 @@ enum exit_code local_reset(struct local *l)
 {
 	struct err e = ERR_INIT;
 	enum exit_code status;
-	bool there, left;
+	bool there, found, left;
 	msec timeout;
 
 	if (!times(l, &timeout))
 		return l->cli->status;
 	if (!l->options->yes)
 		return cli_usage(l->cli, "this deletes all jobs, logs and keys in %s: confirm with --yes", l->folder);
-	if (!look_at_folder(l, &there) || !there)
+	if (!look_at_folder(l, &there))
 		return l->cli->status;
-	status = down(l, timeout);
+	if (!there) {
+		puts("no cluster is running");
+		return CLI_OK;
+	}
+	status = down(l, timeout, &found);
 	if (status != CLI_OK && status != CLI_FAILED)
 		return status;
 	/* A database that cannot be opened is why one comes here. */

@@ -74,14 +74,15 @@ static bool look_at_lock(struct local_holder *h, bool take, struct err *e)
 	return err_set(e, ERR_IO, "lock: held by an unknown process");
 }
 
-bool local_look(const char *folder, bool take, struct local_holder *ret, struct err *e)
+bool local_look(const char *folder, enum local_look how, struct local_holder *ret, struct err *e)
 {
+	bool take = how != LOOK_ONLY;
 	char path[4096];
 	bool well;
 
 	*ret = (struct local_holder){ .lock = -1 };
 	snprintf(path, sizeof(path), "%s/lock", folder);
-	ret->lock = open(path, O_RDWR | (take ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW, 0600);
+	ret->lock = open(path, O_RDWR | (how == LOOK_TAKE_NEW ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (ret->lock < 0) {
 		ret->clean = errno == ENOENT;
 		return ret->clean || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));

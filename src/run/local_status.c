@@ -9,7 +9,7 @@ enum exit_code local_status(struct local *l)
 	struct err e = ERR_INIT;
 	enum exit_code status;
 
-	if (!local_look(l->folder, false, &h, &e)) {
+	if (!local_look(l->folder, LOOK_ONLY, &h, &e)) {
 		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 		err_release(&e);
 		return status;

@@ -125,7 +125,7 @@ static bool await_other(struct local *l, struct err *e)
 		if (!h->pid || h->port)
 			return true;
 		nanosleep(&moment, NULL);
-		if (!local_look(l->folder, true, h, e))
+		if (!local_look(l->folder, LOOK_TAKE_NEW, h, e))
 			return false;
 	}
 	return err_set(e, ERR_IO, "process %d is still starting or stopping the cluster", (int)h->pid);
@@ -150,7 +150,8 @@ enum exit_code local_up(struct local *l)
 	struct kinds *kinds;
 	enum exit_code status;
 
-	if (!local_folder_make(l->folder, &e) || !local_look(l->folder, true, &l->holder, &e) || !await_other(l, &e)) {
+	if (!local_folder_make(l->folder, &e) || !local_look(l->folder, LOOK_TAKE_NEW, &l->holder, &e) ||
+	    !await_other(l, &e)) {
 		status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 		err_release(&e);
 		return status;

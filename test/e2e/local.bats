@@ -64,6 +64,25 @@ teardown() {
   has "$err" "--timeout wants a time"
 }
 
+@test "a folder without a cluster: down and reset make nothing in it, and up can use it" {
+  mkdir home
+  for words in down "reset --yes" "down --now" "reset --yes"; do
+    # shellcheck disable=SC2086 # several words
+    split dljob local $words
+    is "$status" 0
+    is "$(ls -A home)" ""
+  done
+  up
+  for words in "reset --yes" "reset --yes" down; do
+    # shellcheck disable=SC2086 # several words
+    split dljob local $words
+    is "$status" 0
+    is "$(ls -A home)" ""
+  done
+  has "$out" "no cluster is running"
+  up
+}
+
 @test "many ups at once: one cluster, and all of them say where" {
   for i in 1 2 3 4 5; do
     up >"out.$i" 2>&1 &
