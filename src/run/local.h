@@ -4,6 +4,8 @@
 
 #include "run/given.h"
 
+#include <signal.h>
+
 struct local_options {
 	struct opt_list volumes, rootfs;
 	bool foreground, host_network, without_gpus, now, yes;
@@ -41,8 +43,10 @@ bool local_hold(const struct local_holder *h, int port, struct err *e);
 /* Nothing of the cluster runs any more. */
 bool local_ended(const struct local_holder *h, struct err *e);
 
+/* What ends it without a grace period. No second SIGTERM: two of the same signal that wait at once are one. */
+enum { SIGNAL_NOW = SIGUSR1 };
 /* local_serve.c: the process itself, until a signal ends it. READY is called once with NULL, or with why it cannot
-   serve. With DOWN nothing is served: what is left of an earlier one is ended. */
+   serve. With DOWN nothing is served: what is left of an earlier one is ended, as `options` says. */
 enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
                            void (*ready)(void *cookie, const char *problem), void *cookie);
 

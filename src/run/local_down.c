@@ -70,12 +70,10 @@ static enum exit_code end_process(struct local *l, pid_t pid, msec timeout)
 
 	if (fd < 0)
 		return errno == ESRCH ? CLI_OK : cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
-	if (pidfd_send_signal(fd, SIGTERM, NULL, 0) && errno != ESRCH) {
+	if (pidfd_send_signal(fd, l->options->now ? SIGNAL_NOW : SIGTERM, NULL, 0) && errno != ESRCH) {
 		close(fd);
 		return cli_fail(l->cli, CLI_FAILED, "pid %d: %s", (int)pid, strerror(errno));
 	}
-	if (l->options->now)
-		pidfd_send_signal(fd, SIGTERM, NULL, 0);
 	while (!await_end(fd, timeout ? MIN(told_every, timeout - waited) : told_every)) {
 		waited += told_every;
 		if (timeout && waited >= timeout) {

@@ -17,11 +17,11 @@ struct serving {
 	struct local *local;
 	struct loop *loop;
 	struct loop_timer *end, *logs;
-	struct loop_signal *signals[2];
+	struct loop_signal *signals[3];
 	struct embedded *em;
 	struct api *api;
 	struct local_kinds *kinds;
-	int stops;
+	bool stopping;
 };
 
 /* The log is ours alone when standard error is that file; one older part of it is kept. */
@@ -61,25 +61,34 @@ static void on_end(void *cookie)
 		loop_timer_set(s->end, end_look);
 }
 
-/* Nobody is served any more; pods have their grace, a second time none. */
-static void stop(struct serving *s)
+/* Nobody is served any more; pods have their own grace period, or none. */
+static void stop(struct serving *s, bool now)
 {
+	s->stopping = true;
 	local_kinds_unwatch(s->kinds);
 	if (s->api)
 		api_close(s->api);
 	s->api = NULL;
-	embedded_stop(s->em, s->stops++ ? 0 : -1);
+	embedded_stop(s->em, now ? 0 : -1);
 	loop_timer_set(s->end, 0);
 }
 
+static const int stop_signals[] = { SIGTERM, SIGINT, SIGNAL_NOW };
+
+static const char *stop_word(int signum)
+{
+	return signum == SIGTERM ? "SIGTERM" : signum == SIGINT ? "SIGINT" : "down --now";
+}
+
+/* Another `down` without --now, or a second SIGTERM, waits with the first; a second Ctrl-C is in a hurry. */
 static void on_stop_signal(void *cookie, int signum)
 {
 	struct serving *s = cookie;
+	bool now = signum == SIGNAL_NOW || (signum == SIGINT && s->stopping);
 
-	log_info(FIELDS(F_STR("signal", str_c(signum == SIGTERM ? "SIGTERM" : "SIGINT")),
-	                F_INT("pods", (int64_t)embedded_living(s->em))),
-	         s->stops ? "ends at once" : "shutting down");
-	stop(s);
+	log_info(FIELDS(F_STR("signal", str_c(stop_word(signum))), F_INT("pods", (int64_t)embedded_living(s->em))),
+	         now ? "ends at once" : "shutting down");
+	stop(s, now);
 }
 
 static bool pod_folder(void *cookie, struct str ns, struct str name, struct str uid, struct buf *ret)
@@ -159,14 +168,14 @@ enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
 
 	s.end = loop_timer_new(s.loop, on_end, &s);
 	s.logs = loop_timer_new(s.loop, on_logs, &s);
-	s.signals[0] = loop_signal_new(s.loop, SIGTERM, on_stop_signal, &s);
-	s.signals[1] = loop_signal_new(s.loop, SIGINT, on_stop_signal, &s);
+	for (size_t i = 0; i < ARRAY_LEN(s.signals); i++)
+		s.signals[i] = loop_signal_new(s.loop, stop_signals[i], on_stop_signal, &s);
 	well = open_cluster(&s, kinds, down, &e);
 	ready(cookie, well ? NULL : err_msg(&e));
 	err_release(&e);
 	if (well) {
 		if (down)
-			stop(&s);
+			stop(&s, l->options->now);
 		else if (!l->options->foreground)
 			loop_timer_set(s.logs, log_look);
 		loop_run(s.loop);

@@ -130,6 +130,48 @@ teardown() {
   nothing_left
 }
 
+# deaf NAME: a job of a pod that no SIGTERM ends, and whose grace period is an hour; it runs.
+deaf() {
+  trainers "$1" "trap \"\" TERM; touch $1.runs; exec sleep 1000" |
+    sed 's/terminationGracePeriodSeconds: 5/terminationGracePeriodSeconds: 3600/' | submit
+  eventually 60 [ -e "$1.runs" ]
+}
+
+@test "down --now: a pod that ignores SIGTERM, whose grace period is an hour" {
+  up
+  deaf it
+  remember
+  timeout 240 "$DLJOB" local down --now
+  nothing_left
+}
+
+@test "down --now hurries a down that waits, another down does not" {
+  up
+  deaf it
+  remember
+  split dljob local down --timeout 1s
+  is "$status" 124
+  has "$err" "--now"
+  split dljob local down --timeout 1s
+  is "$status" 124
+  has "$err" "--now"
+  has_not "$(cat home/log)" "at once"
+  timeout 240 "$DLJOB" local down --now
+  nothing_left
+}
+
+@test "down --now, reset --now: what a killed cluster left, too" {
+  for words in "down --now" "reset --yes --now"; do
+    up
+    deaf "${words%% *}"
+    remember
+    kill_cluster
+    # shellcheck disable=SC2086 # several words
+    timeout 240 "$DLJOB" local $words
+    nothing_left
+  done
+}
+
 @test "killed with SIGKILL in the middle of a job: up adopts its pods, and it ends" {
   up
   job it 'while [ ! -e go ]; do sleep 0.05; done' 2 | submit
