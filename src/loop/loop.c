@@ -29,6 +29,8 @@ struct loop_signal {
 	void *cookie;
 };
 
+static void on_fired(uv_prepare_t *uv);
+
 struct loop *loop_new(void)
 {
 	struct loop *l = xcalloc(1, sizeof(*l));
@@ -39,6 +41,9 @@ struct loop *loop_new(void)
 	ASSERT(uv_idle_init(&l->uv, &l->busy) == 0);
 	ASSERT(uv_check_init(&l->uv, &l->polled) == 0);
 	l->polled.data = l;
+	l->fired.data = l;
+	ASSERT(uv_prepare_init(&l->uv, &l->fired) == 0 && uv_prepare_start(&l->fired, on_fired) == 0);
+	uv_unref((uv_handle_t *)&l->fired);
 	signal(SIGPIPE, SIG_IGN);
 	return l;
 }
@@ -51,6 +56,7 @@ void loop_free(struct loop *l)
 		BUG("%zu things are still open on the loop", l->open);
 	uv_close((uv_handle_t *)&l->busy, NULL);
 	uv_close((uv_handle_t *)&l->polled, NULL);
+	uv_close((uv_handle_t *)&l->fired, NULL);
 	/* What was freed is closed in the loop's next round; a killed process is waited for. A loop_stop() that no run
 	   has seen ends the first round before it begins. */
 	while (uv_run(&l->uv, UV_RUN_DEFAULT))
@@ -100,17 +106,16 @@ static void close_handle(struct loop *l, void *handle)
 static void on_uv_timer(uv_timer_t *uv)
 {
 	struct loop_timer *t = (struct loop_timer *)uv;
-	struct loop *l = t->loop;
 
-	l->firing = true;
+	t->loop->firing = true;
 	t->fn(t->cookie);
-	l->firing = false;
 }
 
 /* --- timers for the next round ---
-   libuv fires timers until none is due. One that sets itself to 0 again and again would be due for ever, and no
-   descriptor and no signal would have its turn. So what a timer's callback sets to 0 waits until the loop has looked
-   for events. */
+   libuv fires timers until none is due by the time of the round. What a timer's callback sets must not be due in the
+   same round, or timers that set themselves again and again would be due for ever, and no descriptor and no signal
+   would have its turn. So what is set to 0 there waits until the loop has looked for events, and the time of the round
+   stands still until all have fired: with it moving, two that run longer than each other's delay would not end. */
 
 static void on_busy(uv_idle_t *uv)
 {
@@ -144,6 +149,26 @@ static void on_polled(uv_check_t *uv)
 	}
 }
 
+/* Timers have fired, events are next: how long to wait for them is counted from now. */
+static void on_fired(uv_prepare_t *uv)
+{
+	struct loop *l = uv->data;
+
+	l->firing = false;
+	uv_update_time(&l->uv);
+}
+
+uint64_t loop_from_now(struct loop *l, msec delay)
+{
+	uint64_t now, then;
+
+	if (!l->firing)
+		uv_update_time(&l->uv);
+	now = uv_hrtime() / 1000000;
+	then = uv_now(&l->uv);
+	return (l->firing && now > then ? now - then : 0) + (uint64_t)delay + 1;
+}
+
 /* At the end: equal times fire in the order in which they were set. */
 static void set_later(struct loop_timer *t)
 {
@@ -174,14 +199,13 @@ struct loop_timer *loop_timer_new(struct loop *l, loop_timer_fn fn, void *cookie
 
 void loop_timer_set(struct loop_timer *t, msec delay)
 {
+	uint64_t from_now = loop_from_now(t->loop, MAX(delay, (msec)0));
+
 	take_out(t);
-	if (delay <= 0 && t->loop->firing) {
+	if (delay <= 0 && t->loop->firing)
 		set_later(t);
-		return;
-	}
-	/* libuv counts from the time when this round began, and in whole milliseconds. */
-	uv_update_time(&t->loop->uv);
-	ASSERT(uv_timer_start(&t->uv, on_uv_timer, delay > 0 ? (uint64_t)delay + 1 : 0, 0) == 0);
+	else
+		ASSERT(uv_timer_start(&t->uv, on_uv_timer, delay > 0 ? from_now : 0, 0) == 0);
 }
 
 void loop_timer_stop(struct loop_timer *t)

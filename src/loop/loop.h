@@ -28,9 +28,9 @@ struct loop_timer;
 typedef void (*loop_timer_fn)(void *cookie);
 struct loop_timer *loop_timer_new(struct loop *l, loop_timer_fn fn, void *cookie);
 /* Fires once after DELAY (0 or less: in the loop's next round), never earlier; set again it moves. Equal
-   times fire in the order in which they were set. Between two rounds descriptors and signals have their turn: a
-   timer that sets itself to 0 for ever starves nobody. A sleep of the machine does not count: whoever minds
-   compares with loop_now(). */
+   times fire in the order in which they were set. Between two rounds descriptors and signals have their turn: timers
+   that set themselves again for ever, however long they run, starve nobody. A sleep of the machine does not count:
+   whoever minds compares with loop_now(). */
 void loop_timer_set(struct loop_timer *t, msec delay);
 void loop_timer_stop(struct loop_timer *t);
 /* NULL is well. */

@@ -330,6 +330,48 @@ static void test_timer_without_end_starves_nobody(void **state)
 	loop_timer_free(t.other);
 }
 
+/* Each of the two runs longer than the other's delay, so that one of them is always due. */
+static void go_on_slowly(void *cookie)
+{
+	struct tireless *t = cookie;
+	msec end = loop_now(loop) + 4;
+
+	if (t->rounds++ == 0)
+		raise(SIGTERM);
+	while (loop_now(loop) < end)
+		continue;
+	if (t->rounds > 100)
+		return;
+	loop_timer_set(t->t, 1);
+}
+
+static void go_along_slowly(void *cookie)
+{
+	struct tireless *t = cookie;
+	msec end = loop_now(loop) + 4;
+
+	while (loop_now(loop) < end)
+		continue;
+	loop_timer_set(t->other, 1);
+}
+
+static void test_slow_timers_starve_nobody(void **state)
+{
+	struct tireless t = { 0 };
+
+	(void)state;
+	t.t = loop_timer_new(loop, go_on_slowly, &t);
+	t.other = loop_timer_new(loop, go_along_slowly, &t);
+	t.s = loop_signal_new(loop, SIGTERM, on_heard, &t);
+	loop_timer_set(t.t, 0);
+	loop_timer_set(t.other, 1);
+	loop_run(loop);
+	assert_true(t.heard);
+	assert_in_range(t.rounds, 1, 10);
+	loop_timer_free(t.t);
+	loop_timer_free(t.other);
+}
+
 /* What waits for the next round can be stopped, moved and freed like any other. */
 static void set_and_change(void *cookie)
 {
@@ -388,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_timers_are_never_early, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timers_move_stop_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timer_without_end_starves_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slow_timers_starve_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_next_round_can_be_changed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
 		cmocka_unit_test(test_stop_before_the_end),

@@ -135,6 +135,7 @@ static void on_timeout(uv_timer_t *uv)
 {
 	struct loop_process *p = uv->data;
 
+	p->loop->firing = true;
 	kill_group(p);
 	for (size_t i = 0; i < STREAMS; i++)
 		uv_read_stop((uv_stream_t *)&p->streams[i].uv);
@@ -217,14 +218,13 @@ struct loop_process *loop_process_start(struct loop *l, const struct loop_proces
 	p->running = rc == 0;
 	if (rc) {
 		p->problem = uv_strerror(rc);
-		uv_timer_start(&p->timer, on_timeout, 0, 0);
+		uv_timer_start(&p->timer, on_timeout, loop_from_now(l, 0), 0);
 		return p;
 	}
 	for (size_t i = 0; i < STREAMS; i++)
 		ASSERT(uv_read_start((uv_stream_t *)&p->streams[i].uv, on_room, on_text) == 0);
-	uv_update_time(&l->uv);
 	if (spec->timeout > 0)
-		uv_timer_start(&p->timer, on_timeout, (uint64_t)spec->timeout, 0);
+		uv_timer_start(&p->timer, on_timeout, loop_from_now(l, spec->timeout), 0);
 	return p;
 }
 

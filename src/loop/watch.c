@@ -28,7 +28,7 @@ static void settle(struct loop_watch *w)
 	if (w->freed || (uv_is_active((uv_handle_t *)&w->timer) && !w->lost))
 		return;
 	w->lost = false;
-	uv_timer_start(&w->timer, on_settle_timer, SETTLE_MS, 0);
+	uv_timer_start(&w->timer, on_settle_timer, loop_from_now(w->loop, SETTLE_MS), 0);
 }
 
 static void on_inside(uv_fs_event_t *uv, const char *name, int events, int status)
@@ -73,9 +73,10 @@ static void on_settle_timer(uv_timer_t *uv)
 	struct loop_watch *w = uv->data;
 	bool was_lost = w->lost;
 
+	w->loop->firing = true;
 	w->lost = arm(w) != 0;
 	if (w->lost)
-		uv_timer_start(&w->timer, on_settle_timer, RETRY_MS, 0);
+		uv_timer_start(&w->timer, on_settle_timer, loop_from_now(w->loop, RETRY_MS), 0);
 	/* Armed first: what changes while FN looks is told again. */
 	if (!was_lost || !w->lost)
 		w->fn(w->cookie);
