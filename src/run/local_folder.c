@@ -12,10 +12,12 @@
 
 /* All that a cluster makes in its folder. */
 static const char *const made[] = {
-	"ca.pem",  "id",       "kinds",        "kubeconfig",   "lock",
-	"log",     "log.1",    "logs",         "net",          "pods",
-	"port",    "store.db", "store.db-wal", "store.db-shm", "store.db-journal",
-	"tls.pem", "token",
+	"ca.pem",       "id",           "kinds",
+	"kubeconfig",   "lock",         "log",
+	"log.1",        "logs",         "net",
+	"pods",         "port",         "store.db",
+	"store.db-wal", "store.db-shm", "store.db-journal",
+	"tls.pem",      "token",        "store.db-reserve",
 };
 
 static bool is_made(const char *name)

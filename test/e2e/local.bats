@@ -495,7 +495,7 @@ full_disk() {
     ! job "more-$SECONDS-$RANDOM" true | submit >said 2>&1
   }
   eventually 60 refused
-  has "$(cat said)" "full"
+  has "$(cat said)" "$BATS_TEST_TMPDIR/home/store.db cannot be written: the disk is full"
   # It still answers, and pods that end meanwhile end well.
   phase_is runs Running
   touch go
@@ -523,6 +523,38 @@ on_full_disk() {
 
 @test "a full disk: errors that say so, and it goes on when there is room again" {
   on_full_disk full_disk
+}
+
+delete_on_full_disk() {
+  mount -t tmpfs -o size=4m,mode=700 none "$BATS_TEST_TMPDIR/home"
+  up
+  job runs "exec sleep 1000" 2 | submit
+  job other "exec sleep 1000" 1 | submit
+  eventually 60 phase_is runs Running
+  eventually 60 phase_is other Running
+  filled home
+  refused() {
+    ! job "more-$SECONDS-$RANDOM" true | submit >said 2>&1
+  }
+  eventually 60 refused
+  has "$(cat said)" "$BATS_TEST_TMPDIR/home/store.db cannot be written: the disk is full"
+  # What is deleted ends and goes, though there is no room to write anything else.
+  dljob delete --local -q runs
+  gone() { is "$(api "$pods" | jq -r '[.items[].metadata.name] | join(" ")')" other-trainer-0; }
+  eventually 60 gone
+  # Its folders are gone, too.
+  rm home/ballast
+  filled home
+  dljob local down
+  is "$(jq -r .life home/pods/*/state.json | sort -u)" ended
+  rm home/ballast
+  up
+  is "$(api "$jobs" | jq -r '[.items[].metadata.name] | join(" ")')" other
+  dljob local down --now
+}
+
+@test "a full disk: delete and down work" {
+  on_full_disk delete_on_full_disk
 }
 
 end_on_full_disk() {

@@ -38,6 +38,7 @@ static void repeat_event(struct runner *r, const struct store_request *create, c
 	                                   .ns = create->ns,
 	                                   .name = str_c(name),
 	                                   .patch = STORE_PATCH_MERGE,
+	                                   .urgent = create->urgent,
 	                                   .body = buf_str(&b) },
 	          NULL);
 	buf_release(&b);
@@ -64,7 +65,9 @@ static void put_body(struct runner *r, struct buf *b, const struct runner_pod *p
 void event_say(struct runner *r, const struct runner_pod *p, enum runner_event type, const char *reason, struct str sub,
                const char *fmt, ...)
 {
-	struct store_request q = { .verb = STORE_CREATE, .type = r->event_type, .ns = str_c(p->ns) };
+	struct store_request q = {
+		.verb = STORE_CREATE, .type = r->event_type, .ns = str_c(p->ns), .urgent = type == EVENT_WARNING
+	};
 	struct buf b = BUF_INIT(BODY_MAX);
 	char text[4 * MESSAGE_MAX], name[NAME_KEPT + 32];
 	struct str message;

@@ -1,6 +1,7 @@
 #include "local/store/db.h"
 
 #include "base/buf.h"
+#include "local/store/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +100,8 @@ struct db {
 	char *path; /* NULL: in memory */
 	int failed; /* SQLite's code */
 	char *why;  /* its words */
+	bool full;  /* no room for the last transaction */
+	struct reserve reserve;
 };
 
 static void fail(struct db *d, int code)
@@ -377,6 +380,7 @@ struct db *db_open(const char *path, struct err *e)
 	int code;
 
 	d->path = path ? xstrndup(path, strlen(path)) : NULL;
+	d->reserve = (struct reserve)RESERVE_INIT;
 	if (path && !private_file(d, e))
 		goto failed;
 	code = sqlite3_open_v2(path ? path : ":memory:", &d->sql, flags, NULL);
@@ -393,6 +397,8 @@ struct db *db_open(const char *path, struct err *e)
 	}
 	if (!take_file(d, &unsummed, e) || !prepare_statements(d, e) || !check_rows(d, unsummed, e))
 		goto failed;
+	if (path)
+		reserve_open(&d->reserve, path);
 	return d;
 failed:
 	db_close(d);
@@ -407,6 +413,7 @@ void db_close(struct db *d)
 		sqlite3_finalize(d->statements[i]);
 	sqlite3_close(d->sql);
 	forget_failure(d);
+	reserve_close(&d->reserve);
 	free(d->path);
 	free(d);
 }
@@ -443,7 +450,34 @@ bool db_end(struct db *d, bool keep, struct err *e)
 		sqlite3_step(d->statements[S_ROLLBACK]);
 		done(d, S_ROLLBACK);
 	}
-	return d->failed ? say_failure(d, e) : true;
+	d->full = (d->failed & 0xff) == SQLITE_FULL;
+	if (d->failed)
+		return say_failure(d, e);
+	reserve_fill(&d->reserve, false);
+	return true;
+}
+
+bool db_is_full(const struct db *d)
+{
+	return d->full;
+}
+
+/* After a checkpoint SQLite's log begins anew, in blocks that it has already: what is written then takes no room. */
+void db_release_reserve(struct db *d)
+{
+	reserve_release(&d->reserve);
+	sqlite3_wal_checkpoint_v2(d->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+void db_leave_reserve(struct db *d)
+{
+	if (!d->failed && !sqlite3_get_autocommit(d->sql) && reserve_is_short(&d->reserve))
+		d->failed = SQLITE_FULL;
+}
+
+void db_take_reserve(struct db *d)
+{
+	reserve_fill(&d->reserve, true);
 }
 
 bool db_failed(const struct db *d)

@@ -26,6 +26,13 @@ void db_close(struct db *d);
 void db_begin(struct db *d);
 /* Commits if KEEP and nothing failed, else rolls back. False, with *E, if it had to be rolled back. */
 bool db_end(struct db *d, bool keep, struct err *e);
+/* Did the disk have no room for what db_end() was to commit last? Then it can be done again between the other two:
+   beside the database there is room for such a time. */
+bool db_is_full(const struct db *d);
+void db_release_reserve(struct db *d);
+void db_take_reserve(struct db *d);
+/* What was written since db_begin() can wait: it fails if that room would become too small for what cannot. */
+void db_leave_reserve(struct db *d);
 /* Has something failed since db_begin()? */
 bool db_failed(const struct db *d);
 

@@ -7,6 +7,7 @@
 
 #include "local/store/testing.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -39,7 +40,7 @@ static int setup(void **state)
 
 static void unlink_all(struct folder *d)
 {
-	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal", "-reserve" };
 	char path[128];
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
@@ -234,7 +235,9 @@ enum accident { NO_ACCIDENT, KILLED, DISK_FULL };
 
 static struct {
 	enum accident accident;
-	long writes_left; /* until it happens */
+	long writes_left;    /* until it happens */
+	const char *reserve; /* on a full disk there is as much room as was taken from that file */
+	off_t kept, used;
 } fate;
 
 struct shim {
@@ -244,14 +247,51 @@ struct shim {
 
 static sqlite3_vfs *real_vfs, shim_vfs;
 
+static off_t reserve_now(void)
+{
+	struct stat st;
+
+	return fate.reserve && stat(fate.reserve, &st) == 0 ? st.st_size : 0;
+}
+
+static void fill_disk(struct fixture *f, struct folder *d)
+{
+	fate.reserve = fmt(f, "%s-reserve", d->path);
+	fate.kept = reserve_now();
+	fate.used = 0;
+	fate.accident = DISK_FULL;
+}
+
+/* In place of the C library's. */
+int posix_fallocate(int fd, off_t at, off_t n)
+{
+	if (fate.accident == DISK_FULL && n > fate.kept - fate.used - reserve_now())
+		return ENOSPC;
+	return ftruncate(fd, at + n) == 0 ? 0 : errno;
+}
+
+/* What lies within the file has its room. */
+static bool has_room(sqlite3_file *file, const sqlite3_io_methods *real, sqlite3_int64 end)
+{
+	sqlite3_int64 size = 0;
+
+	assert_int_equal(real->xFileSize(file, &size), SQLITE_OK);
+	if (end <= size)
+		return true;
+	if (fate.used + (end - size) > fate.kept - reserve_now())
+		return false;
+	fate.used += end - size;
+	return true;
+}
+
 static int shim_write(sqlite3_file *file, const void *data, int n, sqlite3_int64 at)
 {
 	const sqlite3_io_methods *real = ((const struct shim *)(const void *)file->pMethods)->real;
 
-	if (fate.accident == NO_ACCIDENT || --fate.writes_left > 0)
-		return real->xWrite(file, data, n, at);
-	if (fate.accident == DISK_FULL)
+	if (fate.accident == DISK_FULL && !has_room(file, real, at + n))
 		return SQLITE_FULL;
+	if (fate.accident != KILLED || --fate.writes_left > 0)
+		return real->xWrite(file, data, n, at);
 	/* In the middle of it. */
 	real->xWrite(file, data, n / 2, at);
 	raise(SIGKILL);
@@ -388,29 +428,107 @@ static void killed_at_any_write_it_loses_nothing(void **state)
 	}
 }
 
-static void a_full_disk_changes_nothing(void **state)
+/* Something of all sorts, and the disk is full. */
+static struct fixture *begin_full(struct folder *d)
 {
-	struct folder *d = *state;
 	struct fixture *f;
-	uint64_t rv;
 
 	use_shim();
 	f = begin(d);
 	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
-	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"a\"}}"), 201);
-	rv = store_version(f->store);
-	fate.accident = DISK_FULL;
-	fate.writes_left = 0;
-	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 500);
+	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
+	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"a/b\"]}}"), 201);
+	for (int i = 0; i < 300; i++)
+		assert_int_equal(create(f, "configmaps", fmt(f, "{\"metadata\":{\"name\":\"c%d\"}}", i)), 201);
+	fill_disk(f, d);
+	/* There is room in the files still; in the end there is none. */
+	for (int i = 0; create(f, "configmaps", fmt(f, "{\"metadata\":{\"name\":\"x%d\"}}", i)) == 201; i++)
+		assert_true(i < 5000);
+	return f;
+}
+
+static void refuse_for_lack_of_room(struct fixture *f, int code)
+{
+	assert_int_equal(code, 500);
 	assert_said(f, "reason", "InternalError");
-	assert_non_null(strstr(said(f, "message"), "cannot be written: the disk is full"));
-	assert_int_equal(delete_one(f, "configmaps", "a", NULL), 500);
+	assert_non_null(strstr(said(f, "message"), "/db cannot be written: the disk is full"));
+}
+
+static void end_full(void)
+{
 	fate.accident = NO_ACCIDENT;
+}
+
+static void a_full_disk_changes_nothing(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin_full(d);
+	uint64_t rv = store_version(f->store);
+
+	refuse_for_lack_of_room(f, create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"));
+	refuse_for_lack_of_room(f, merge_patch(f, "configmaps", "c1", "{\"data\":{\"a\":\"b\"}}"));
 	assert_true(store_version(f->store) == rv);
-	assert_int_equal(get(f, "configmaps", "a"), 200);
+	end_full();
+	assert_int_equal(get(f, "configmaps", "c1"), 200);
 	assert_int_equal(get(f, "configmaps", "b"), 404);
 	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 201);
 	assert_true(f->answer.rv == rv + 1);
+}
+
+static void a_full_disk_lets_go(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin_full(d);
+
+	assert_true(fate.kept > 0);
+	for (int i = 0; i < 150; i++)
+		assert_int_equal(delete_one(f, "configmaps", fmt(f, "c%d", i), NULL), 200);
+	assert_int_equal(delete_one(f, "configmaps", "held", NULL), 200);
+	assert_int_equal(merge_patch(f, "configmaps", "held", "{\"metadata\":{\"finalizers\":null}}"), 200);
+	assert_int_equal(get(f, "configmaps", "held"), 404);
+	assert_int_equal(ask(f, (struct store_request){ .verb = STORE_PATCH,
+	                                                .type = type_named(f, "widgets"),
+	                                                .ns = STR("ml"),
+	                                                .name = STR("w"),
+	                                                .status = true,
+	                                                .body = STR("{\"status\":{\"phase\":\"Failed\"}}") }),
+	                 200);
+	/* What is deleted by and by, too. */
+	assert_int_equal(delete_one(f, "namespaces", "ml", NULL), 200);
+	assert_int_equal(settle(f), NEVER);
+	assert_int_equal(get(f, "namespaces", "ml"), 404);
+	assert_int_equal(get(f, "configmaps", "c200"), 404);
+	end_full();
+	end_store(d);
+	f = begin(d);
+	assert_int_equal(get(f, "namespaces", "ml"), 404);
+}
+
+/* Deletions have room however often others write what there is room for after them. */
+static void the_room_is_for_deletions(void **state)
+{
+	struct folder *d = *state;
+	struct fixture *f = begin_full(d);
+	char large[2000];
+	bool refused = false;
+	int made = 0;
+
+	memset(large, 'x', sizeof(large));
+	for (int i = 0; i < 300; i++) {
+		assert_int_equal(delete_one(f, "configmaps", fmt(f, "c%d", i), NULL), 200);
+		for (int k = 0; k < 20; k++, made++)
+			refused |= create(f, "configmaps",
+			                  fmt(f, "{\"metadata\":{\"name\":\"l%d\"},\"data\":{\"a\":\"%.*s\"}}", made,
+			                      (int)sizeof(large), large)) != 201;
+	}
+	refuse_for_lack_of_room(f, create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"));
+	assert_true(refused && reserve_now() > 0);
+	end_full();
+	/* There is room again. */
+	assert_int_equal(get(f, "configmaps", "l0"), 200);
+	assert_true(reserve_now() == fate.kept);
+	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 201);
 }
 
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -491,6 +609,8 @@ int main(void)
 		FILE_TEST(what_cannot_be_opened_is_said),
 		FILE_TEST(killed_at_any_write_it_loses_nothing),
 		FILE_TEST(a_full_disk_changes_nothing),
+		FILE_TEST(a_full_disk_lets_go),
+		FILE_TEST(the_room_is_for_deletions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,7 @@ struct call {
 	const struct store_request *r;
 	struct store_answer *ret;
 	bool dry_run;
+	bool urgent; /* a full disk must not keep it */
 };
 
 /* store.c. A transaction: what is parsed and made inside lives until its end. */

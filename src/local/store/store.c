@@ -153,19 +153,42 @@ static bool check_request(struct call *c)
 	return true;
 }
 
-void store_call(struct store *s, const struct store_request *r, struct store_answer *ret)
+/* What makes room, and what says how something is or has ended. */
+static bool is_urgent(const struct store_request *r)
 {
-	struct call c = { s, (const struct type *)(const void *)r->type, r, ret, r->dry_run };
+	return r->urgent || r->status || r->verb == STORE_DELETE || r->verb == STORE_DELETE_ALL;
+}
+
+/* False: everything is as it was before, and the answer says why. */
+static bool try_call(struct call *c)
+{
 	struct err e = ERR_INIT;
 	bool ok;
 
+	store_begin(c->s);
+	ok = check_request(c) && verbs[c->r->verb](c);
+	if (!c->urgent)
+		db_leave_reserve(c->s->db);
+	ok = store_end(c->s, ok && !c->dry_run, &e);
+	if (!ok)
+		answer_refusal(c, HTTP_SERVER_ERROR, "InternalError", "Internal error occurred: %s", err_msg(&e));
+	err_release(&e);
+	return ok;
+}
+
+void store_call(struct store *s, const struct store_request *r, struct store_answer *ret)
+{
+	struct call c = { s, (const struct type *)(const void *)r->type, r, ret, r->dry_run, is_urgent(r) };
+
 	ASSERT(r->type && (size_t)r->verb < ARRAY_LEN(verbs));
 	*ret = (struct store_answer){ 0 };
-	store_begin(s);
-	ok = check_request(&c) && verbs[r->verb](&c);
-	if (!store_end(s, ok && !c.dry_run, &e))
-		answer_refusal(&c, HTTP_SERVER_ERROR, "InternalError", "Internal error occurred: %s", err_msg(&e));
-	err_release(&e);
+	if (try_call(&c) || !db_is_full(s->db) || !c.urgent)
+		return;
+	store_answer_release(ret);
+	*ret = (struct store_answer){ 0 };
+	db_release_reserve(s->db);
+	try_call(&c);
+	db_take_reserve(s->db);
 }
 
 void store_answer_release(struct store_answer *a)
@@ -199,20 +222,29 @@ static bool expire_events(struct store *s)
 	return n == ARRAY_LEN(ids);
 }
 
-msec store_step(struct store *s)
+/* One transaction. False: everything is as it was before. */
+static bool try_step(struct store *s, bool untidy, bool *more, msec *oldest)
 {
-	bool more = false, untidy = s->untidy;
-	struct err e = ERR_INIT;
-	msec oldest;
-
 	store_begin(s);
 	s->untidy = false;
-	if (untidy)
-		more = gc_step(s);
-	more = expire_events(s) || more;
-	oldest = db_oldest(s->db, RES_EVENTS);
-	if (!store_end(s, true, &e)) {
-		err_release(&e);
+	*more = untidy && gc_step(s);
+	*more = expire_events(s) || *more;
+	*oldest = db_oldest(s->db, RES_EVENTS);
+	return store_end(s, true, NULL);
+}
+
+msec store_step(struct store *s)
+{
+	bool more, untidy = s->untidy, well;
+	msec oldest;
+
+	well = try_step(s, untidy, &more, &oldest);
+	if (!well && db_is_full(s->db)) {
+		db_release_reserve(s->db);
+		well = try_step(s, untidy, &more, &oldest);
+		db_take_reserve(s->db);
+	}
+	if (!well) {
 		s->untidy = true;
 		return clock_now(s->config.clock) + retry_after_failure;
 	}

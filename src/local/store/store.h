@@ -66,6 +66,7 @@ struct store_request {
 	/* GET, UPDATE, PATCH of the status subresource: only the status changes; without it everything else does. */
 	bool status;
 	bool dry_run; /* answer as if, and change nothing */
+	bool urgent;  /* may use the room that is kept for a full disk, as deletions and statuses do */
 	enum store_patch patch;
 	/* PATCH: asked of what the patch makes of an object, before anything else looks at that. False: the patch is
 	   refused, as one that makes it invalid, with *WHY. May be NULL. */

@@ -161,6 +161,8 @@ bool update_object(struct call *c, const struct db_row *old, yyjson_val *before,
 	yyjson_val *after;
 	struct str text;
 
+	/* The last finalizer may go. */
+	c->urgent = c->urgent || old->deleting;
 	if (!check_object(c, wish) || !check_same(c, old, wish))
 		return false;
 	if (c->r->status)
