@@ -7,9 +7,10 @@ static const struct {
 	const char *reason;
 	bool hopeless; /* only another manifest can mend it */
 } problems[] = {
-	{ "ErrImagePull", false },         { "ImagePullBackOff", false },           { "ImageInspectError", false },
-	{ "ErrImageNeverPull", false },    { "RegistryUnavailable", false },        { "InvalidImageName", true },
-	{ "CreateContainerError", false }, { "CreateContainerConfigError", false }, { "RunContainerError", false },
+	{ "ErrImagePull", false },           { "ImagePullBackOff", false },           { "ImageInspectError", false },
+	{ "ErrImageNeverPull", false },      { "RegistryUnavailable", false },        { "InvalidImageName", true },
+	{ "CreateContainerError", false },   { "CreateContainerConfigError", false }, { "RunContainerError", false },
+	{ "FailedCreatePodSandBox", false },
 };
 
 static int problem_of(const struct container *c)

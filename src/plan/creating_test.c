@@ -17,8 +17,9 @@ static struct t *waiting(const char *reason, enum restart_policy policy)
 static void every_reason_is_told_at_once(void **state)
 {
 	static const char *const reasons[] = {
-		"ErrImagePull",        "ImagePullBackOff",     "ImageInspectError",          "ErrImageNeverPull",
-		"RegistryUnavailable", "CreateContainerError", "CreateContainerConfigError", "RunContainerError",
+		"ErrImagePull",           "ImagePullBackOff",     "ImageInspectError",          "ErrImageNeverPull",
+		"RegistryUnavailable",    "CreateContainerError", "CreateContainerConfigError", "RunContainerError",
+		"FailedCreatePodSandBox",
 	};
 
 	(void)state;

@@ -557,6 +557,57 @@ delete_on_full_disk() {
   on_full_disk delete_on_full_disk
 }
 
+start_on_full_disk() {
+  mount -t tmpfs -o size=4m,mode=700 none "$BATS_TEST_TMPDIR/home"
+  up
+  # Each takes the whole machine: the second starts when the first has ended.
+  whole() { trainers "$1" "$2" 1 "  cleanPodPolicy: None" "            resources: {requests: {cpu: $(nproc)}}"; }
+  whole first "while [ ! -e $PWD/go ]; do sleep 0.05; done" | submit
+  eventually 60 phase_is first Running
+  whole second "echo fine" | submit
+  filled home
+  refused() {
+    ! job "more-$SECONDS-$RANDOM" true | submit >/dev/null 2>&1
+  }
+  eventually 60 refused
+  touch go
+  full="$BATS_TEST_TMPDIR/home/pods/.*: No space left on device"
+  said() {
+    dljob get --local second >got
+    grep -E "^Creating: trainer-0: FailedCreatePodSandBox: $full" got
+    grep -E "Warning +FailedCreatePodSandBox +trainer-0 +$full" got
+  }
+  eventually 60 said
+  rm home/ballast
+  ended second Succeeded
+  dljob local down
+}
+
+@test "a full disk: a job says why it does not start" {
+  on_full_disk start_on_full_disk
+}
+
+run_on_full_disk() {
+  mount -t tmpfs -o size=4m,mode=700 none "$BATS_TEST_TMPDIR/home"
+  export TMPDIR=$BATS_TEST_TMPDIR/home
+  # There is room for what all have in common, and for no pod.
+  dd if=/dev/zero of=home/ballast bs=4k count=1018 status=none
+  dljob run -n 2 -- echo fine >said 2>&1 3>&- &
+  waits() { grep -Eq "Creating: worker-[01]: FailedCreatePodSandBox: $TMPDIR/.*: No space left on device$" said; }
+  eventually 60 waits
+  rm home/ballast
+  wait $!
+  has "$(cat said)" "worker-0 | fine"
+  filled home
+  ! dljob run -n 2 -- true >said 2>&1
+  has "$(cat said)" "$TMPDIR/"
+  has "$(cat said)" "No space left on device"
+}
+
+@test "a full disk: run says so at once, and goes on when there is room" {
+  on_full_disk run_on_full_disk
+}
+
 end_on_full_disk() {
   mount -t tmpfs -o size=4m,mode=700 none "$BATS_TEST_TMPDIR/home"
   up

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPEC_MAX = 4 << 20 };
+enum { SPEC_MAX = 4 << 20, STATE_ROOM = 16 << 10 };
 
 static bool make_folder(const char *path, unsigned mode, struct err *e)
 {
@@ -64,6 +64,23 @@ static bool make_volume(const char *folder, const struct pod_volume *v, struct a
 	return true;
 }
 
+/* Of the first states of it: one that cannot say how it is would run unseen. */
+static bool keep_state_room(const char *folder, struct arena *a, struct err *e)
+{
+	struct str path = arena_printf(a, "%s/" POD_NEXT_STATE, folder);
+	int fd = open(path.p, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	bool well = fd >= 0;
+
+	/* Not every file system can. */
+	if (well && fallocate(fd, 0, 0, STATE_ROOM) != 0)
+		well = errno != ENOSPC && errno != EDQUOT;
+	if (!well)
+		err_set(e, ERR_IO, "%s: %s", path.p, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return well;
+}
+
 bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e)
 {
 	struct arena a = ARENA_INIT;
@@ -76,7 +93,8 @@ bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e)
 	if (well && text.overflow)
 		well = err_set(e, ERR_LIMIT, "the pod is larger than %d bytes", SPEC_MAX);
 	/* The environment may hold secrets. */
-	well = well && write_file(arena_printf(&a, "%s/spec.json", folder).p, buf_str(&text), 0600, e);
+	well = well && write_file(arena_printf(&a, "%s/spec.json", folder).p, buf_str(&text), 0600, e) &&
+	       keep_state_room(folder, &a, e);
 	buf_release(&text);
 	arena_release(&a);
 	return well;

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum { STATE_MAX = 4 << 20, STATE_SPARE = 4096, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
-static const char next_state[] = "state.json.new";
+static const char next_state[] = POD_NEXT_STATE;
 
 void pod_wake(struct proc_pod *p)
 {

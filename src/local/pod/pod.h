@@ -204,6 +204,9 @@ struct str pod_expand(struct arena *a, struct str text, pod_lookup_fn lookup, vo
 
 /* --- The folder ---------------------------------------------------------------------------------------------- */
 
+/* What the next state.json is called until it is whole. It is there before, with its room on the disk. */
+#define POD_NEXT_STATE "state.json.new"
+
 /* Makes FOLDER (its parent must be there) with everything that the parent process needs. */
 bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e);
 bool pod_spec_read(struct pod_spec *ret, const char *folder, struct arena *a, struct err *e);

@@ -296,6 +296,9 @@ static void folder_cannot_be_made(struct lab *l)
 	close(fd);
 	lab_until(l, start_failed);
 	CHECK(lab_said(l, "a", "status.phase", "Pending"));
+	CHECK(lab_said(l, "a", "status.containerStatuses.0.state.waiting.reason", "FailedCreatePodSandBox"));
+	CHECK(str_has_prefix(lab_get(l, "pods", "a", "status.containerStatuses.0.state.waiting.message"),
+	                     str_c(folder)));
 	CHECK(unlink(folder) == 0);
 	lab_until(l, a_ended);
 	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));

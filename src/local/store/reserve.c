@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* As much as a checkpoint of SQLite's log may add to the database. A small disk is not filled by us alone. */
-enum { WANTED = 4 << 20, STEP = 64 << 10, PART_OF_DISK = 8 };
+enum { WANTED = 4 << 20, STEP = 4096, PART_OF_DISK = 8 };
 
 static int64_t disk_size(const struct statvfs *v, fsblkcnt_t blocks)
 {
