@@ -33,6 +33,7 @@ bool admit_gpus(struct runner *r, struct runner_pod *p)
 {
 	struct str body;
 	char text[GPUS_TEXT];
+	int code;
 
 	if (p->wants.gpus <= 0 || (int64_t)p->gpus.n == p->wants.gpus)
 		return true;
@@ -40,7 +41,7 @@ bool admit_gpus(struct runner *r, struct runner_pod *p)
 		return false;
 	body = arena_printf(&r->round, "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}", ANNOTATION_GPUS,
 	                    gpus_write(&p->gpus, text));
-	if (store_patch_pod(r, p, false, body) < 300)
+	if (store_patch_pod(r, p, false, body, &code, NULL))
 		return true;
 	p->gpus.n = 0;
 	return false;
@@ -50,6 +51,7 @@ static void bind(struct runner *r, struct runner_pod *p)
 {
 	struct buf b = BUF_INIT(4096);
 	char text[GPUS_TEXT];
+	bool well;
 	int code;
 
 	if (!take_gpus(r, p)) {
@@ -63,9 +65,9 @@ static void bind(struct runner *r, struct runner_pod *p)
 		buf_printf(&b, ",\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}", ANNOTATION_GPUS,
 		           gpus_write(&p->gpus, text));
 	buf_printf(&b, "}");
-	code = store_patch_pod(r, p, false, buf_str(&b));
+	well = store_patch_pod(r, p, false, buf_str(&b), &code, NULL);
 	buf_release(&b);
-	if (!http_is_good(code)) {
+	if (!well) {
 		/* It is gone, or the disk is full: the next look tells. */
 		p->gpus.n = 0;
 		r->fit_due = true;

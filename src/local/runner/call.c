@@ -12,17 +12,36 @@ int store_ask(struct runner *r, const struct store_request *q, struct store_answ
 	return code;
 }
 
-int store_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body)
+bool store_do(struct runner *r, const struct store_request *q, int *code, struct err *e)
 {
-	return store_ask(r,
-	                 &(struct store_request){ .verb = STORE_PATCH,
-	                                          .type = r->pod_type,
-	                                          .ns = str_c(p->ns),
-	                                          .name = str_c(p->name),
-	                                          .status = status,
-	                                          .patch = STORE_PATCH_MERGE,
-	                                          .body = body },
-	                 NULL);
+	struct store_answer a;
+	yyjson_doc *doc;
+	struct str why;
+
+	*code = store_ask(r, q, &a);
+	if (!http_is_good(*code)) {
+		doc = json_parse(buf_str(&a.body), NULL);
+		why = json_str(json_get(yyjson_doc_get_root(doc), "message"));
+		err_set(e, ERR_IO, "%.*s", STR_F(why));
+		yyjson_doc_free(doc);
+	}
+	store_answer_release(&a);
+	return http_is_good(*code);
+}
+
+bool store_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body, int *code,
+                     struct err *e)
+{
+	return store_do(r,
+	                &(struct store_request){ .verb = STORE_PATCH,
+	                                         .type = r->pod_type,
+	                                         .ns = str_c(p->ns),
+	                                         .name = str_c(p->name),
+	                                         .status = status,
+	                                         .urgent = true,
+	                                         .patch = STORE_PATCH_MERGE,
+	                                         .body = body },
+	                code, e);
 }
 
 yyjson_doc *store_read(struct runner *r, const struct store_type *t, struct str ns, struct str name)

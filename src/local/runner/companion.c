@@ -136,8 +136,9 @@ static bool tell_address(struct runner *r, struct runner_pod *p)
 	struct str body = arena_printf(
 		&r->round, "{\"metadata\":{\"annotations\":{\"" ANNOTATION_ADDRESS "\":\"http://" LOOPBACK ":%d/\"}}}",
 		p->own_port);
+	int code;
 
-	return store_patch_pod(r, p, false, body) < 300;
+	return store_patch_pod(r, p, false, body, &code, NULL);
 }
 
 /* --- as it runs here --- */

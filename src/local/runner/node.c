@@ -87,19 +87,20 @@ static void put_status(struct runner *r, struct buf *b, const struct utsname *u,
 	           DL_VERSION, DL_VERSION);
 }
 
-static int send_it(struct runner *r, enum store_verb verb, bool status, struct buf *b)
+static bool send_it(struct runner *r, enum store_verb verb, bool status, struct buf *b, int *code, struct err *e)
 {
-	int code = store_ask(r,
+	bool well = store_do(r,
 	                     &(struct store_request){ .verb = verb,
 	                                              .type = r->node_type,
 	                                              .name = r->node,
 	                                              .status = status,
+	                                              .urgent = true,
 	                                              .patch = STORE_PATCH_MERGE,
 	                                              .body = buf_str(b) },
-	                     NULL);
+	                     code, e);
 
 	buf_clear(b);
-	return code;
+	return well;
 }
 
 bool node_make(struct runner *r, struct err *e)
@@ -108,20 +109,23 @@ bool node_make(struct runner *r, struct err *e)
 	CLEANUP(json_docp) yyjson_doc *old = NULL;
 	struct utsname u = { .machine = "unknown" };
 	msec now = clock_now(r->c.clock);
+	bool well;
 	int code;
 
 	uname(&u);
 	put_meta(r, &b, &u);
-	code = send_it(r, STORE_CREATE, false, &b);
-	if (code == HTTP_CONFLICT) {
+	well = send_it(r, STORE_CREATE, false, &b, &code, e);
+	if (!well && code == HTTP_CONFLICT) {
 		put_meta(r, &b, &u);
-		code = send_it(r, STORE_PATCH, false, &b);
+		well = send_it(r, STORE_PATCH, false, &b, &code, e);
 	}
 	old = store_read(r, r->node_type, STR_NONE, r->node);
-	if (http_is_good(code)) {
+	if (well) {
+		/* It was there already, of which the first answer told. */
+		if (e)
+			err_release(e);
 		put_status(r, &b, &u, ready_since(yyjson_doc_get_root(old), now), now);
-		code = send_it(r, STORE_PATCH, true, &b);
+		well = send_it(r, STORE_PATCH, true, &b, &code, e);
 	}
-	return http_is_good(code) ||
-	       err_set(e, ERR_IO, "the node %.*s cannot be stored: code %d", STR_F(r->node), code);
+	return well || err_wrap(e, "the node %.*s cannot be stored", STR_F(r->node));
 }

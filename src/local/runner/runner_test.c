@@ -1,6 +1,8 @@
 /* Real pods from the store to their end. */
 #include "local/runner/testing.h"
 
+#include "base/log.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -467,6 +469,36 @@ SCENARIO(to_its_end, NET_ROOT)
 SCENARIO(to_its_end, NET_USER)
 SCENARIO(to_its_end, NET_HOST)
 SCENARIO(exit_code, NET_HOST)
+/* The object is as large as one may be: the status finds no place in it. */
+static void status_is_refused(struct lab *l)
+{
+	struct store_answer a;
+	CLEANUP(buf_release) struct buf b = BUF_INIT(STORE_BODY_MAX);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *log = open_memstream(&text, &n);
+
+	buf_printf(&b, "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"none\","
+	               "\"resources\":{\"requests\":{\"cpu\":\"100000\"}},\"command\":[\"true\",\"");
+	while (b.n < STORE_BODY_MAX - 300)
+		buf_printf(&b, "x");
+	buf_printf(&b, "\"]}]}}");
+	store_call(l->store,
+	           &(struct store_request){ .verb = STORE_CREATE,
+	                                    .type = store_type(l->store, STR(""), STR("v1"), STR("pods")),
+	                                    .ns = STR("default"),
+	                                    .body = buf_str(&b) },
+	           &a);
+	CHECK(a.code == 201);
+	store_answer_release(&a);
+	log_to(log);
+	runner_step(l->runner);
+	log_to(NULL);
+	fclose(log);
+	CHECK(strstr(text, "its status cannot be written: Request entity too large: limit is 3145728"));
+	free(text);
+}
+
 SCENARIO(node, NET_HOST)
 SCENARIO(talk, NET_ROOT)
 SCENARIO(talk, NET_USER)
@@ -481,6 +513,7 @@ SCENARIO(gone_at_once, NET_HOST)
 SCENARIO(killed_parent, NET_ROOT)
 SCENARIO(killed_parent, NET_HOST)
 SCENARIO(folder_cannot_be_made, NET_HOST)
+SCENARIO(status_is_refused, NET_HOST)
 SCENARIO(folder_is_hostile, NET_ROOT)
 SCENARIO(folder_is_hostile, NET_USER)
 SCENARIO(port_is_taken, NET_HOST)
@@ -515,6 +548,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_killed_parent_NET_ROOT),
 		cmocka_unit_test(test_killed_parent_NET_HOST),
 		cmocka_unit_test(test_folder_cannot_be_made_NET_HOST),
+		cmocka_unit_test(test_status_is_refused_NET_HOST),
 		cmocka_unit_test(test_folder_is_hostile_NET_ROOT),
 		cmocka_unit_test(test_folder_is_hostile_NET_USER),
 		cmocka_unit_test(test_port_is_taken_NET_HOST),

@@ -47,7 +47,9 @@ static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *d
 	yyjson_val *before = json_get(pod_object(p), "status");
 	CLEANUP(buf_release) struct buf body = BUF_INIT(STATUS_MAX);
 	CLEANUP(json_docp) yyjson_doc *after = NULL;
+	struct err e = ERR_INIT;
 	yyjson_mut_val *patch;
+	bool well;
 	int code;
 
 	keep_conditions(doc, status, before);
@@ -59,13 +61,14 @@ static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *d
 	buf_printf(&body, "{\"status\":");
 	json_write(patch, &body);
 	buf_printf(&body, "}");
-	code = store_patch_pod(r, p, true, buf_str(&body));
 	/* Gone: its DELETED is on the way. */
-	if (http_is_good(code) || code == HTTP_NOT_FOUND)
-		return true;
-	log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its status cannot be written: code %d", code);
-	runner_trouble(r);
-	return false;
+	well = store_patch_pod(r, p, true, buf_str(&body), &code, &e) || code == HTTP_NOT_FOUND;
+	if (!well) {
+		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its status cannot be written: %s", err_msg(&e));
+		runner_trouble(r);
+	}
+	err_release(&e);
+	return well;
 }
 
 static msec scheduled_of(const struct runner_pod *p)
