@@ -1,16 +1,13 @@
 #include "local/store/db.h"
 
 #include "base/buf.h"
+#include "local/store/db_file.h"
 #include "local/store/reserve.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* SQLite's own mark of whose file it is, and of which shape. */
-enum { APPLICATION = 0x646c6a62, SHAPE = 2, UNSUMMED = 1, SUM_AT = 9 };
+/* SQLite's own number for the shape of a file. */
+enum { SHAPE = 2, UNSUMMED = 1, SUM_AT = 9 };
 
 /* Beside SQLite's own codes. */
 enum { ROW_DAMAGED = 1 << 20 | SQLITE_CORRUPT };
@@ -27,7 +24,7 @@ static const char shape[] =
 	"CREATE TABLE owners (owner TEXT NOT NULL, child INTEGER NOT NULL, ns TEXT NOT NULL,"
 	" PRIMARY KEY (owner, child)) WITHOUT ROWID;"
 	"CREATE INDEX owners_by_child ON owners (child);"
-	"PRAGMA application_id = 1684826722;" /* APPLICATION */
+	"PRAGMA application_id = 1684826722;" /* DB_APPLICATION */
 	"PRAGMA user_version = 2;";           /* SHAPE */
 
 enum statement {
@@ -42,7 +39,9 @@ enum statement {
 	S_UPDATE,
 	S_REMOVE,
 	S_DISOWN,
+	S_DISOWN_ALL,
 	S_OWN,
+	S_OWNERS,
 	S_LIST,
 	S_LIST_NS,
 	S_COUNT,
@@ -75,6 +74,8 @@ static const char *const texts[S_STATEMENTS] = {
 	[S_UPDATE] = "UPDATE objects SET version = ?6, written = ?7, deleting = ?8, text = ?9, sum = ?10 WHERE id = ?1",
 	[S_REMOVE] = "DELETE FROM objects WHERE id = ?1",
 	[S_DISOWN] = "DELETE FROM owners WHERE child = ?1",
+	[S_DISOWN_ALL] = "DELETE FROM owners",
+	[S_OWNERS] = "SELECT owner, child, ns FROM owners",
 	[S_OWN] = "INSERT OR IGNORE INTO owners (owner, child, ns) VALUES (?1, ?2, ?3)",
 	[S_LIST] = "SELECT " COLUMNS " FROM objects WHERE resource = ?1 AND (ns, name) > (?3, ?4) ORDER BY ns, name",
 	[S_LIST_NS] = "SELECT " COLUMNS " FROM objects WHERE resource = ?1 AND ns = ?2 AND name > ?4 ORDER BY name",
@@ -197,7 +198,7 @@ static bool take_file(struct db *d, bool *unsummed, struct err *e)
 			return true;
 		return say_failure(d, e);
 	}
-	if (application != APPLICATION)
+	if (application != DB_APPLICATION)
 		return say_damaged(d, "is not a database of the local cluster", e);
 	if (version != SHAPE && version != UNSUMMED)
 		return say_damaged(d, "was written by another version of dljob", e);
@@ -224,42 +225,6 @@ static bool prepare_statements(struct db *d, struct err *e)
 		return say_failure(d, e);
 	}
 	return true;
-}
-
-/* By SQLite's file format: what it is for, and whose it is. In a new file of ours all but the first page is still in
-   the log, and so is our mark. */
-static bool header_is_ours(int fd, off_t size)
-{
-	enum { HEADER = 100, MARK_AT = 68, PAGE = 4096 };
-	unsigned char h[HEADER];
-	uint32_t mark;
-
-	if (size == 0)
-		return true;
-	if (pread(fd, h, sizeof(h), 0) != sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)
-		return false;
-	mark = (uint32_t)h[MARK_AT] << 24 | (uint32_t)h[MARK_AT + 1] << 16 | (uint32_t)h[MARK_AT + 2] << 8 |
-	       h[MARK_AT + 3];
-	return mark == APPLICATION || (mark == 0 && size <= PAGE);
-}
-
-/* Secrets are in it: nobody else reads it. SQLite gives its other files the same mode. What is not ours is not opened
-   as a database: that alone would change it. */
-static bool private_file(struct db *d, struct err *e)
-{
-	int fd = open(d->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-	struct stat st;
-	bool well = false;
-
-	if (fd < 0 || fstat(fd, &st))
-		err_set(e, ERR_IO, "%s: %s", d->path, errno == ELOOP ? "is a link" : strerror(errno));
-	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
-		err_set(e, ERR_INVALID, "%s: belongs to another user, or is not a regular file", d->path);
-	else
-		well = header_is_ours(fd, st.st_size) || say_damaged(d, "is not a database of the local cluster", e);
-	if (fd >= 0)
-		close(fd);
-	return well;
 }
 
 /* Statements. What is bound must live until done(). */
@@ -381,7 +346,7 @@ struct db *db_open(const char *path, struct err *e)
 
 	d->path = path ? xstrndup(path, strlen(path)) : NULL;
 	d->reserve = (struct reserve)RESERVE_INIT;
-	if (path && !private_file(d, e))
+	if (path && !db_file_check(path, e))
 		goto failed;
 	code = sqlite3_open_v2(path ? path : ":memory:", &d->sql, flags, NULL);
 	if (code != SQLITE_OK) {
@@ -521,6 +486,36 @@ static void disown(struct db *d, int64_t id)
 	done(d, S_DISOWN);
 }
 
+void db_own(struct db *d, int64_t id, struct str ns, const struct str *owners, size_t n)
+{
+	begin_writing(d);
+	for (size_t i = 0; i < n; i++) {
+		bind_str(d, S_OWN, 1, owners[i]);
+		bind_int(d, S_OWN, 2, id);
+		bind_str(d, S_OWN, 3, ns);
+		step_statement(d, S_OWN);
+		done(d, S_OWN);
+	}
+}
+
+void db_disown_all(struct db *d)
+{
+	begin_writing(d);
+	step_statement(d, S_DISOWN_ALL);
+	done(d, S_DISOWN_ALL);
+}
+
+void db_each_owner(struct db *d, void (*each)(void *cookie, struct str owner, int64_t child, struct str ns),
+                   void *cookie)
+{
+	while (step_statement(d, S_OWNERS)) {
+		sqlite3_stmt *s = d->statements[S_OWNERS];
+
+		each(cookie, column(s, 0), sqlite3_column_int64(s, 1), column(s, 2));
+	}
+	done(d, S_OWNERS);
+}
+
 int64_t db_put(struct db *d, const struct db_row *r, const struct str *owners, size_t n_owners)
 {
 	enum statement s = r->id ? S_UPDATE : S_INSERT;
@@ -545,13 +540,7 @@ int64_t db_put(struct db *d, const struct db_row *r, const struct str *owners, s
 	id = r->id ? r->id : sqlite3_last_insert_rowid(d->sql);
 	if (r->id)
 		disown(d, id);
-	for (size_t i = 0; i < n_owners; i++) {
-		bind_str(d, S_OWN, 1, owners[i]);
-		bind_int(d, S_OWN, 2, id);
-		bind_str(d, S_OWN, 3, r->ns);
-		step_statement(d, S_OWN);
-		done(d, S_OWN);
-	}
+	db_own(d, id, r->ns, owners, n_owners);
 	return id;
 }
 
@@ -577,9 +566,8 @@ static enum statement bind_range(struct db *d, const struct db_range *r, enum st
 	return s;
 }
 
-void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct db_row *row), void *cookie)
+static void each_row(struct db *d, enum statement s, bool (*each)(void *cookie, const struct db_row *row), void *cookie)
 {
-	enum statement s = bind_range(d, r, S_LIST, S_LIST_NS);
 	bool more = true;
 
 	while (more && step_statement(d, s)) {
@@ -588,6 +576,16 @@ void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, 
 		more = read_row(d, s, &row) && each(cookie, &row);
 	}
 	done(d, s);
+}
+
+void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct db_row *row), void *cookie)
+{
+	each_row(d, bind_range(d, r, S_LIST, S_LIST_NS), each, cookie);
+}
+
+void db_all(struct db *d, bool (*each)(void *cookie, const struct db_row *row), void *cookie)
+{
+	each_row(d, S_ALL, each, cookie);
 }
 
 int64_t db_count(struct db *d, const struct db_range *r)

@@ -43,6 +43,12 @@ bool db_get_id(struct db *d, int64_t id, struct db_row *ret, struct arena *a);
 int64_t db_put(struct db *d, const struct db_row *r, const struct str *owners, size_t n_owners);
 void db_remove(struct db *d, int64_t id);
 
+/* The list of whose child each object is, from which db_children() and db_orphans() answer. */
+void db_each_owner(struct db *d, void (*each)(void *cookie, struct str owner, int64_t child, struct str ns),
+                   void *cookie);
+void db_disown_all(struct db *d);
+void db_own(struct db *d, int64_t id, struct str ns, const struct str *owners, size_t n);
+
 /* Rows of one resource in the order of namespace and name, after AFTER_NS and AFTER_NAME. NS empty: of all. The
    callback's row is valid inside it only; it must not write; false ends. */
 struct db_range {
@@ -50,6 +56,8 @@ struct db_range {
 };
 void db_each(struct db *d, const struct db_range *r, bool (*each)(void *cookie, const struct db_row *row),
              void *cookie);
+/* The same of all objects. */
+void db_all(struct db *d, bool (*each)(void *cookie, const struct db_row *row), void *cookie);
 /* How many db_each() would show. */
 int64_t db_count(struct db *d, const struct db_range *r);
 

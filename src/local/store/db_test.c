@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "local/store/testing.h"
+#include "local/store/testing_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,81 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct folder {
-	char dir[64], path[96];
-	struct fixture f; /* its store is opened by the tests */
-};
-
-static msec now(void *cookie)
-{
-	return ((struct fixture *)cookie)->now;
-}
-
-static int setup(void **state)
-{
-	struct folder *d = xcalloc(1, sizeof(*d));
-
-	snprintf(d->dir, sizeof(d->dir), "/tmp/store-test-XXXXXX");
-	assert_non_null(mkdtemp(d->dir));
-	snprintf(d->path, sizeof(d->path), "%s/db", d->dir);
-	d->f.now = SECONDS(1800000000);
-	d->f.clock = (struct clock){ now, &d->f };
-	*state = d;
-	return 0;
-}
-
-static void unlink_all(struct folder *d)
-{
-	static const char *const ends[] = { "", "-wal", "-shm", "-journal", "-reserve" };
-	char path[128];
-
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		snprintf(path, sizeof(path), "%s%s", d->path, ends[i]);
-		unlink(path);
-	}
-}
-
-static void end_store(struct folder *d)
-{
-	store_answer_release(&d->f.answer);
-	d->f.answer = (struct store_answer){ 0 };
-	yyjson_doc_free(d->f.doc);
-	d->f.doc = NULL;
-	store_close(d->f.store);
-	d->f.store = NULL;
-}
-
-static int teardown(void **state)
-{
-	struct folder *d = *state;
-
-	end_store(d);
-	unlink_all(d);
-	assert_int_equal(rmdir(d->dir), 0);
-	arena_release(&d->f.arena);
-	free(d);
-	return 0;
-}
-
-static struct store *open_at(struct folder *d, const char *path, struct err *e)
-{
-	return store_open(&(struct store_config){ .path = path, .clock = &d->f.clock, .seed = 1 }, e);
-}
-
-static struct fixture *begin(struct folder *d)
-{
-	struct err e = ERR_INIT;
-
-	d->f.store = open_at(d, d->path, &e);
-	if (!d->f.store)
-		fail_msg("%s", err_msg(&e));
-	return &d->f;
-}
-
 static void what_was_stored_is_there_again(void **state)
 {
 	struct folder *d = *state;
-	struct fixture *f = begin(d);
+	struct fixture *f = folder_begin(d);
 	const char *uid;
 	uint64_t rv;
 	struct stat st;
@@ -101,8 +30,8 @@ static void what_was_stored_is_there_again(void **state)
 	rv = store_version(f->store);
 	assert_int_equal(stat(d->path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	end_store(d);
-	begin(d);
+	folder_end(d);
+	folder_begin(d);
 	assert_true(store_version(f->store) == rv);
 	assert_int_equal(get(f, "widgets", "w"), 200);
 	assert_said(f, "metadata.uid", uid);
@@ -122,14 +51,14 @@ static void ignore(void *cookie, const struct store_event *ev)
 static void the_history_ends_with_the_process(void **state)
 {
 	struct folder *d = *state;
-	struct fixture *f = begin(d);
+	struct fixture *f = folder_begin(d);
 	struct store_watch_config c = { .event = ignore };
 	struct err e = ERR_INIT;
 	int seen = 0;
 
 	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
-	end_store(d);
-	begin(d);
+	folder_end(d);
+	folder_begin(d);
 	c.type = type_named(f, "namespaces");
 	c.cookie = &seen;
 	c.from = store_version(f->store) - 1;
@@ -145,7 +74,7 @@ static void refused(struct folder *d, enum err_code code, const char *word)
 {
 	struct err e = ERR_INIT;
 
-	assert_null(open_at(d, d->path, &e));
+	assert_null(folder_open(d, d->path, &e));
 	assert_int_equal(e.code, code);
 	if (!strstr(err_msg(&e), word))
 		fail_msg("%s", err_msg(&e));
@@ -170,21 +99,21 @@ static void another_file_is_refused(void **state)
 	memset(noise, 'x', sizeof(noise));
 	write_file(d, 0, noise, sizeof(noise));
 	refused(d, ERR_INVALID, "dljob local reset");
-	unlink_all(d);
+	folder_clear(d);
 	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(sql, "CREATE TABLE objects (id INTEGER)", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
 	refused(d, ERR_INVALID, "dljob local reset");
-	unlink_all(d);
-	begin(d);
-	end_store(d);
+	folder_clear(d);
+	folder_begin(d);
+	folder_end(d);
 	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(sql, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
 	refused(d, ERR_INVALID, "another version");
-	unlink_all(d);
-	begin(d);
-	end_store(d);
+	folder_clear(d);
+	folder_begin(d);
+	folder_end(d);
 	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(sql, "DROP TABLE owners", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
@@ -194,14 +123,14 @@ static void another_file_is_refused(void **state)
 static void a_damaged_file_is_refused(void **state)
 {
 	struct folder *d = *state;
-	struct fixture *f = begin(d);
+	struct fixture *f = folder_begin(d);
 	char noise[4096];
 
 	memset(noise, 0xff, sizeof(noise));
 	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(create(f, "configmaps", fmt(f, "{\"metadata\":{\"name\":\"c%d\"}}", i)), 201);
-	end_store(d);
+	folder_end(d);
 	write_file(d, 3 * 4096, noise, sizeof(noise));
 	refused(d, ERR_INVALID, "dljob local reset");
 	assert_int_equal(truncate(d->path, 2 * 4096), 0);
@@ -212,7 +141,7 @@ static void a_file_has_one_owner(void **state)
 {
 	struct folder *d = *state;
 
-	begin(d);
+	folder_begin(d);
 	refused(d, ERR_IO, "another process");
 }
 
@@ -221,10 +150,10 @@ static void what_cannot_be_opened_is_said(void **state)
 	struct folder *d = *state;
 	struct err e = ERR_INIT;
 
-	assert_null(open_at(d, "/nowhere/at/all/db", &e));
+	assert_null(folder_open(d, "/nowhere/at/all/db", &e));
 	assert_int_equal(e.code, ERR_IO);
 	err_release(&e);
-	assert_null(open_at(d, d->dir, &e));
+	assert_null(folder_open(d, d->dir, &e));
 	assert_int_equal(e.code, ERR_IO);
 	err_release(&e);
 }
@@ -339,7 +268,7 @@ _Noreturn static void work(struct folder *d, long writes, int to)
 
 	fate.accident = KILLED;
 	fate.writes_left = writes;
-	f->store = open_at(d, d->path, NULL);
+	f->store = folder_open(d, d->path, NULL);
 	if (!f->store)
 		_exit(1);
 	create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}");
@@ -388,7 +317,7 @@ static void check(struct folder *d, FILE *acks)
 
 	while (fscanf(acks, "%c %d %d %llu\n", &what, &n, &i, &rv) == 4)
 		all[n] = (struct expected){ what != '-', what == '~' ? i : 0 };
-	f = begin(d);
+	f = folder_begin(d);
 	assert_in_range(store_version(f->store), rv, rv + 2);
 	for (n = 0; n < 20; n++) {
 		bool there = get(f, "configmaps", fmt(f, "c%d", n)) == 200;
@@ -423,8 +352,8 @@ static void killed_at_any_write_it_loses_nothing(void **state)
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 		check(d, acks);
 		fclose(acks);
-		end_store(d);
-		unlink_all(d);
+		folder_end(d);
+		folder_clear(d);
 	}
 }
 
@@ -434,7 +363,7 @@ static struct fixture *begin_full(struct folder *d)
 	struct fixture *f;
 
 	use_shim();
-	f = begin(d);
+	f = folder_begin(d);
 	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
 	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
 	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
@@ -500,8 +429,8 @@ static void a_full_disk_lets_go(void **state)
 	assert_int_equal(get(f, "namespaces", "ml"), 404);
 	assert_int_equal(get(f, "configmaps", "c200"), 404);
 	end_full();
-	end_store(d);
-	f = begin(d);
+	folder_end(d);
+	f = folder_begin(d);
 	assert_int_equal(get(f, "namespaces", "ml"), 404);
 }
 
@@ -531,71 +460,6 @@ static void the_room_is_for_deletions(void **state)
 	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"b\"}}"), 201);
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static void change_file(struct folder *d, const char *text)
-{
-	sqlite3 *sql;
-
-	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
-	if (sqlite3_exec(sql, text, NULL, NULL, NULL) != SQLITE_OK)
-		fail_msg("%s: %s", text, sqlite3_errmsg(sql));
-	sqlite3_close(sql);
-}
-
-/* Not by SQLite, to whom any text is well. */
-static void a_damaged_row_is_named(void **state)
-{
-	static const char *const harm[] = {
-		"UPDATE objects SET text = substr(text, 1, 40) WHERE name = 'it'",
-		"UPDATE objects SET text = replace(text, 'one', 'two') WHERE name = 'it'",
-		"UPDATE objects SET uid = 'u' WHERE name = 'it'",
-		"UPDATE objects SET deleting = 1 WHERE name = 'it'",
-		"UPDATE objects SET version = 1 WHERE name = 'it'",
-	};
-	struct folder *d = *state;
-	struct fixture *f = &d->f;
-
-	for (size_t i = 0; i < ARRAY_LEN(harm); i++) {
-		struct err e = ERR_INIT;
-
-		begin(d);
-		create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}");
-		assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"it\"},\"data\":{\"k\":\"one\"}}"),
-		                 201);
-		end_store(d);
-		change_file(d, harm[i]);
-		assert_null(open_at(d, d->path, &e));
-		assert_int_equal(e.code, ERR_INVALID);
-		assert_non_null(strstr(err_msg(&e), "the object configmaps ml/it is damaged"));
-		assert_non_null(strstr(err_msg(&e), "dljob local reset"));
-		err_release(&e);
-		unlink_all(d);
-	}
-}
-
-/* As it was before rows had sums. */
-static void an_older_file_gets_sums(void **state)
-{
-	struct folder *d = *state;
-	struct fixture *f = begin(d);
-	struct err e = ERR_INIT;
-
-	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"it\"}}"), 201);
-	end_store(d);
-	change_file(d, "ALTER TABLE objects DROP COLUMN sum; PRAGMA user_version = 1");
-	begin(d);
-	assert_int_equal(get(f, "namespaces", "it"), 200);
-	end_store(d);
-	begin(d);
-	assert_int_equal(get(f, "namespaces", "it"), 200);
-	end_store(d);
-	change_file(d, "UPDATE objects SET text = '{}' WHERE name = 'it'");
-	assert_null(open_at(d, d->path, &e));
-	assert_non_null(strstr(err_msg(&e), "the object namespaces it is damaged"));
-	err_release(&e);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -603,8 +467,6 @@ int main(void)
 		FILE_TEST(the_history_ends_with_the_process),
 		FILE_TEST(another_file_is_refused),
 		FILE_TEST(a_damaged_file_is_refused),
-		FILE_TEST(a_damaged_row_is_named),
-		FILE_TEST(an_older_file_gets_sums),
 		FILE_TEST(a_file_has_one_owner),
 		FILE_TEST(what_cannot_be_opened_is_said),
 		FILE_TEST(killed_at_any_write_it_loses_nothing),

@@ -10,6 +10,7 @@
 #include "local/store/patch.h"
 #include "local/store/types.h"
 #include "local/store/update.h"
+#include "local/store/verify.h"
 #include "local/store/watch.h"
 
 static const msec retry_after_failure = SECONDS(1);
@@ -277,8 +278,10 @@ struct store *store_open(const struct store_config *c, struct err *e)
 	struct db *db = db_open(c->path, e);
 	struct store *s;
 
-	if (!db)
+	if (!db || !store_verify(db, e)) {
+		db_close(db);
 		return NULL;
+	}
 	s = xcalloc(1, sizeof(*s));
 	s->config = *c;
 	s->db = db;
