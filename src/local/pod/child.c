@@ -146,18 +146,25 @@ static bool is_mounted(const struct pod_container *c, const char *path)
 	return false;
 }
 
+/* A link leads to what others read, too: that is not to be written to. */
+static bool add_file_of_ours(struct mount_plan *plan, struct proc_container *c, const char *name, const char *target,
+                             struct err *e)
+{
+	struct stat st;
+
+	if (lstat(name, &st) != 0 || access(name, F_OK) != 0 || is_mounted(c->spec, target))
+		return true;
+	return mounts_add(plan, name, str_c(target), !S_ISREG(st.st_mode), false, e);
+}
+
 static bool add_own(struct mount_plan *plan, struct proc_container *c, struct err *e)
 {
 	const char *message = arena_printf(&c->pod->arena, "termination/%.*s", STR_F(c->spec->name)).p;
 
 	if (c->spec->termination_path.n && !mounts_add(plan, message, c->spec->termination_path, false, false, e))
 		return false;
-	/* Not to be written to: pods of one namespace share the first, and the second may be the machine's. */
-	if (access("hosts", F_OK) == 0 && !is_mounted(c->spec, "/etc/hosts") &&
-	    !mounts_add(plan, "hosts", STR("/etc/hosts"), true, false, e))
-		return false;
-	return access("resolv.conf", F_OK) != 0 || is_mounted(c->spec, "/etc/resolv.conf") ||
-	       mounts_add(plan, "resolv.conf", STR("/etc/resolv.conf"), true, false, e);
+	return add_file_of_ours(plan, c, "hosts", "/etc/hosts", e) &&
+	       add_file_of_ours(plan, c, "resolv.conf", "/etc/resolv.conf", e);
 }
 
 static bool mount_all(struct proc_container *c, struct err *e)

@@ -214,16 +214,17 @@ static void test_hosts_and_names(void **state)
 	begin(&t);
 	testing_pod_sh(&t, "main",
 	               "cat /etc/hosts; uname -n; echo $A; pwd; id -u;"
-	               "! echo 10.0.0.9 peer 2>/dev/null >>/etc/hosts; ! echo x 2>/dev/null >>/etc/resolv.conf")
+	               "! echo 10.0.0.9 peer 2>/dev/null >>/etc/hosts; echo options timeout:1 >>/etc/resolv.conf")
 		->cwd = STR("/usr");
 	*vec_push(&t.arena, &t.spec.containers.v[0].env) = (struct pod_env){ STR("A"), STR("a b") };
 	assert_true(pod_prepare(t.folder, &t.spec, &e));
-	write_text(arena_printf(&t.arena, "%s/hosts", t.folder).p, "10.0.0.1 peer\n");
+	write_text(arena_printf(&t.arena, "%s/shared", t.folder).p, "10.0.0.1 peer\n");
+	assert_int_equal(symlink("shared", arena_printf(&t.arena, "%s/hosts", t.folder).p), 0);
 	write_text(arena_printf(&t.arena, "%s/resolv.conf", t.folder).p, "nameserver 10.0.0.2\n");
 	run_ok(&t);
-	/* Others read the same files: what a container has to say is not in them. */
+	/* Others read what is behind a link: what a container has to say is not in it. */
 	assert_str(testing_pod_file(&t, "hosts"), "10.0.0.1 peer\n");
-	assert_str(testing_pod_file(&t, "resolv.conf"), "nameserver 10.0.0.2\n");
+	assert_str(testing_pod_file(&t, "resolv.conf"), "nameserver 10.0.0.2\noptions timeout:1\n");
 	assert_str(testing_pod_log(&t, "main", 0), "10.0.0.1 peer\npod-0\na b\n/usr\n0\n");
 	testing_pod_end(&t);
 }

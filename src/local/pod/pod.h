@@ -9,7 +9,8 @@
  *   FOLDER/logs/NAME/N.log     what a container wrote, N its number of restarts; lines as the kubelet writes them:
  *                       2026-01-02T03:04:05.678901234Z stdout F text
  *                       N.log.1 is the part before it (rotated), N.log.2 older still
- *   FOLDER/hosts        if it is there, bind-mounted as /etc/hosts; may be rewritten in place at any time
+ *   FOLDER/hosts        if it is there, bind-mounted as /etc/hosts; may be rewritten in place at any time. Read-only if
+ *                       it is a link
  *   FOLDER/resolv.conf  the same for /etc/resolv.conf
  *   FOLDER/exec.sock    takes further programs for its containers (pod_exec())
  *   FOLDER/volumes/NAME/   emptyDir, configMap, secret and downwardAPI volumes

@@ -1,6 +1,7 @@
 /* Real pods from the store to their end. */
 #include "local/runner/testing.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <fcntl.h>
@@ -22,6 +23,11 @@ static bool ended(struct lab *l, const char *name)
 static bool a_ended(struct lab *l)
 {
 	return ended(l, "a");
+}
+
+static bool b_has_ended(struct lab *l)
+{
+	return lab_said(l, "b", "status.phase", "Succeeded");
 }
 
 static bool a_runs(struct lab *l)
@@ -90,6 +96,23 @@ static void talk(struct lab *l)
 	lab_until(l, a_ended);
 	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
 	CHECK(str_eqc(lab_log(l, "a"), "hello\n"));
+}
+
+/* As the root of a pod may, and only in that one. */
+static void resolver_of_its_own(struct lab *l)
+{
+	struct str before = STR_NONE, after = STR_NONE;
+
+	(void)file_read(&before, "/etc/resolv.conf", &l->arena, NULL);
+	lab_pod(l, "a", "echo options attempts:7 >>/etc/resolv.conf; cat /etc/resolv.conf", "", "");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	CHECK(str_has_suffix(lab_log(l, "a"), STR("options attempts:7\n")));
+	lab_pod(l, "b", "! grep attempts:7 /etc/resolv.conf", "", "");
+	lab_until(l, b_has_ended);
+	CHECK(lab_said(l, "b", "status.phase", "Succeeded"));
+	(void)file_read(&after, "/etc/resolv.conf", &l->arena, NULL);
+	CHECK(str_eq(before, after));
 }
 
 static bool lacks_config(struct lab *l)
@@ -187,11 +210,6 @@ static msec jumping_now(void *cookie)
 }
 
 static const struct clock jumping = { .now = jumping_now };
-
-static bool b_has_ended(struct lab *l)
-{
-	return lab_said(l, "b", "status.phase", "Succeeded");
-}
 
 static void use_jumping_clock(struct lab *l)
 {
@@ -502,6 +520,8 @@ static void status_is_refused(struct lab *l)
 SCENARIO(node, NET_HOST)
 SCENARIO(talk, NET_ROOT)
 SCENARIO(talk, NET_USER)
+SCENARIO(resolver_of_its_own, NET_ROOT)
+SCENARIO(resolver_of_its_own, NET_USER)
 SCENARIO(config_comes_late, NET_HOST)
 SCENARIO(config_of_somebody_else, NET_HOST)
 SCENARIO(refused, NET_HOST)
@@ -537,6 +557,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_node_NET_HOST),
 		cmocka_unit_test(test_talk_NET_ROOT),
 		cmocka_unit_test(test_talk_NET_USER),
+		cmocka_unit_test(test_resolver_of_its_own_NET_ROOT),
+		cmocka_unit_test(test_resolver_of_its_own_NET_USER),
 		cmocka_unit_test(test_config_comes_late_NET_HOST),
 		cmocka_unit_test(test_config_of_somebody_else_NET_HOST),
 		cmocka_unit_test(test_refused_NET_HOST),

@@ -1,5 +1,6 @@
 #include "local/runner/start.h"
 
+#include "base/file.h"
 #include "local/runner/admit.h"
 #include "local/runner/companion.h"
 #include "local/runner/events.h"
@@ -12,6 +13,8 @@
 #include "local/runner/together.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ROUND_PODS = 16 };
@@ -103,6 +106,28 @@ static bool put_link(struct runner *r, struct runner_pod *p, const char *name, s
 	return symlink(to.p, path) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
+/* The pod's own, which its containers may write to. FROM is what it begins with; nothing, if that is not there. */
+static bool put_copy(struct runner *r, struct runner_pod *p, const char *name, struct str from, struct err *e)
+{
+	const char *path = arena_printf(&r->round, "%s/%s", p->folder, name).p;
+	struct str text;
+	ssize_t n = -1;
+	int fd;
+
+	unlink(path);
+	if (file_read(&text, from.p, &r->round, NULL) != FILE_READ)
+		return true;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd >= 0) {
+		/* Whatever the umask says. */
+		(void)fchmod(fd, 0644);
+		errno = ENOSPC;
+		n = write(fd, text.p, text.n);
+		close(fd);
+	}
+	return n == (ssize_t)text.n || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+}
+
 static bool prepare_spec(struct runner *r, struct runner_pod *p, struct pod_spec *spec, struct err *e)
 {
 	struct str place;
@@ -115,7 +140,7 @@ static bool prepare_spec(struct runner *r, struct runner_pod *p, struct pod_spec
 	place = kept_place(r, p);
 	return pod_prepare(p->folder, spec, e) && (str_empty(place) || put_link(r, p, "job", place, e)) &&
 	       put_link(r, p, "hosts", net_hosts_path(r->c.net, str_c(p->ns), str_c(p->name), &r->round), e) &&
-	       put_link(r, p, "resolv.conf", r->resolv, e);
+	       put_copy(r, p, "resolv.conf", r->resolv, e);
 }
 
 static void say_images(struct runner *r, struct runner_pod *p, const struct pod_spec *spec)
