@@ -40,6 +40,10 @@ static const struct object_field pod_status_fields[] = {
 	FIELD("startTime", F_TIME, pod, started),
 };
 
+static const struct object_field disruption_fields[] = {
+	FIELD("lastTransitionTime", F_TIME, pod, disrupted_at),
+};
+
 static const struct object_field service_labels[] = {
 	FIELD(LABEL_UID, F_TEXT, service, job_uid),
 	FIELD(LABEL_ROLE, F_TEXT, service, role),
@@ -236,6 +240,7 @@ static void read_conditions(struct pod *ret, yyjson_val *status, struct arena *a
 		} else if (str_eqc(type, "DisruptionTarget") && is_true(one)) {
 			ret->disrupted = true;
 			ret->disrupter = keep_text(clip(json_str(json_get(one, "reason"))), a);
+			READ(ret, disruption_fields, one, a);
 		} else if (str_eqc(type, "PodScheduled") && str_eqc(json_str(json_get(one, "status")), "False") &&
 		           str_empty(ret->message)) {
 			ret->message = keep_text(clip(json_str(json_get(one, "message"))), a);

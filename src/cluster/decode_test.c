@@ -101,15 +101,18 @@ static void test_disruption(void **state)
 {
 	struct pod p =
 		pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
-	               "\"status\":\"True\",\"reason\":\"DeletionByTaintManager\"}]}}");
+	               "\"status\":\"True\",\"reason\":\"DeletionByTaintManager\","
+	               "\"lastTransitionTime\":\"1970-01-01T00:01:40Z\"}]}}");
 
 	(void)state;
 	assert_true(p.disrupted);
 	same(p.disrupter, "DeletionByTaintManager");
+	assert_int_equal(p.disrupted_at, SECONDS(100));
 	p = pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
-	           "\"status\":\"False\",\"reason\":\"X\"}]}}");
+	           "\"status\":\"False\",\"reason\":\"X\",\"lastTransitionTime\":\"1970-01-01T00:01:40Z\"}]}}");
 	assert_false(p.disrupted);
 	assert_int_equal(p.disrupter.n, 0);
+	assert_int_equal(p.disrupted_at, 0);
 }
 
 /* A container whose own restart policy brings it back (container_restarts.h). */

@@ -66,8 +66,10 @@ struct pod {
 	bool ready;                     /* condition Ready */
 	bool disrupted;                 /* condition DisruptionTarget is True */
 	struct str disrupter;           /* … and its reason: EvictionByEvictionAPI, DeletionByTaintManager … */
+	msec disrupted_at;              /* … since then; 0: not known */
 	struct tolerations tolerations; /* as stored: the API server adds its own */
-	/* What was seen of its end while nobody had asked for its deletion; kept by the operator's cache. */
+	/* What was seen of its end while nobody had asked for its deletion, and no condition said that it is disrupted;
+	   kept by the operator's cache. */
 	bool ended;      /* the phase was final */
 	msec ended_seen; /* the latest `finished` of its containers; 0: none */
 	bool gone;       /* its DELETED event was seen; this is its last state */

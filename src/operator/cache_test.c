@@ -497,11 +497,27 @@ static void test_ends_that_were_seen(void **state)
 	kept = cache_child(&f->cache, RES_POD, p.meta.ns, p.meta.name)->pod;
 	assert_int_equal(kept->ended_seen, 5000);
 	assert_false(kept->ended);
+	/* A kubelet that stops a pod asks nobody to delete it; the condition goes again where it was not meant. */
+	p = a_pod("a", "w", "3", "j");
+	p.containers = &c;
+	p.n_containers = 1;
+	p.phase = POD_SUCCEEDED;
+	p.disrupted = true;
+	pod_event(f, EVENT_PUT, &p);
+	kept = cache_child(&f->cache, RES_POD, p.meta.ns, p.meta.name)->pod;
+	assert_false(kept->ended);
+	assert_int_equal(kept->ended_seen, 0);
+	p.meta.rv = STR("4");
+	p.disrupted = false;
+	pod_event(f, EVENT_PUT, &p);
+	kept = cache_child(&f->cache, RES_POD, p.meta.ns, p.meta.name)->pod;
+	assert_true(kept->ended);
+	assert_int_equal(kept->ended_seen, 7000);
 	/* Another pod of that name begins anew. */
-	p = a_pod("a", "v", "3", "j");
+	p = a_pod("a", "v", "5", "j");
 	p.phase = POD_FAILED;
 	pod_event(f, EVENT_PUT, &p);
-	p.meta.rv = STR("4");
+	p.meta.rv = STR("6");
 	p.meta.deleted = 9000;
 	pod_event(f, EVENT_GONE, &p);
 	kept = cache_child(&f->cache, RES_POD, p.meta.ns, p.meta.name)->pod;

@@ -110,15 +110,15 @@ static void drop(struct cache *c, struct cached_child *ch)
 
 /* What they are now */
 
-/* A result counts if it was there before anybody asked for the pod's deletion. The clocks of nodes are not the
-   server's: what we have seen in that order is sure. */
+/* A result counts if it was there before anybody asked for the pod's deletion, or stopped it in its place. The clocks
+   of nodes are not the server's: what we have seen in that order is sure. */
 static void keep_end(struct pod *pod, const struct pod *before)
 {
 	if (before && str_eq(before->meta.uid, pod->meta.uid)) {
 		pod->ended = before->ended;
 		pod->ended_seen = before->ended_seen;
 	}
-	if (pod->meta.deleted)
+	if (pod->meta.deleted || pod->disrupted)
 		return;
 	pod->ended |= pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
 	for (size_t i = 0; i < pod->n_containers; i++)

@@ -155,21 +155,49 @@ enum cause pod_loss(const struct world *w, const struct pod *pod)
 	return !pod->gone && node_is_down(w, pod->node) ? CAUSE_NODE_FAIL : CAUSE_DELETED;
 }
 
+/* Nobody keeps the clocks of nodes and API servers nearer to each other than this. */
+static const msec clocks_differ = MINUTES(2);
+
+/* Did it end before that was asked of it? What we have seen in that order is sure, whatever the clocks say. */
+static bool ended_before(const struct pod *pod, msec finished, msec asked)
+{
+	if (pod->ended || (finished && finished <= pod->ended_seen))
+		return true;
+	return finished && finished < asked - clocks_differ;
+}
+
+bool pod_ended_by_itself(const struct pod *pod, msec finished)
+{
+	return !pod->meta.deleted || ended_before(pod, finished, pod->meta.deleted - SECONDS(pod->meta.grace));
+}
+
+/* A kubelet that stops a pod (its node shuts down, or runs short of memory) asks nobody to delete it: only the
+   condition says so. A program that exits with 0 then has done as it was told, and the pod's phase may be Succeeded. */
+static bool is_stopped(const struct pod *pod, const struct ends_tally *t)
+{
+	bool over = t->counting && t->ended == t->counting;
+
+	if (!pod_is_disrupted(pod))
+		return false;
+	return !pod->disrupted || is_rejected(pod) || !ended_before(pod, over ? t->finished : 0, pod->disrupted_at);
+}
+
 struct pod_result pod_result(const struct role *role, const struct pod *pod)
 {
 	struct ends_tally t = tally_of(role, pod);
+	bool stopped = is_stopped(pod, &t);
 	const struct container *init;
 
-	if (pod->phase == POD_FAILED && pod_is_disrupted(pod))
+	if (is_final(pod) && stopped)
 		return failure(disruption_cause(pod), &t);
 	/* Its own deadline, its own limits. */
 	if (pod->phase == POD_FAILED && (is_over_its_deadline(pod) || pod_is_evicted(pod)))
 		return failure(CAUSE_FAILED, &t);
 	if (t.counting && t.ended == t.counting) {
+		if (stopped)
+			return failure(disruption_cause(pod), &t);
 		if (!t.bad)
 			return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, 0 };
-		if (pod_is_disrupted(pod))
-			return failure(disruption_cause(pod), &t);
 		return failure(t.oom ? CAUSE_OOM_KILLED : CAUSE_FAILED, &t);
 	}
 	if (pod->phase == POD_SUCCEEDED)
@@ -205,19 +233,4 @@ bool pod_codes_retryable(const struct role *role, const struct code_set *codes, 
 	if (!any && !init && pod_is_evicted(pod))
 		return code_set_has(codes, EXIT_KILLED);
 	return any || (init && code_set_has(codes, init->exit_code));
-}
-
-/* Nobody keeps the clocks of nodes and API servers nearer to each other than this. */
-static const msec clocks_differ = MINUTES(2);
-
-bool pod_ended_by_itself(const struct pod *pod, msec finished)
-{
-	msec asked;
-
-	if (!pod->meta.deleted || pod->ended)
-		return true;
-	if (finished && finished <= pod->ended_seen)
-		return true;
-	asked = pod->meta.deleted - SECONDS(pod->meta.grace);
-	return finished && finished < asked - clocks_differ;
 }

@@ -96,7 +96,13 @@ static void results(void **state)
 		  RESULT_FAILURE,
 		  CAUSE_DISRUPTED,
 		  137 },
-		{ POD_RUNNING, "", true, { ENDED("main", 0), RUNS("sidecar") }, RESULT_SUCCESS, CAUSE_FAILED, 0 },
+		/* … and also when that code is 0: a program that ends well on SIGTERM has done as it was told, whether
+		   the kubelet stops its pod in place or the condition stands there before a request to delete it */
+		{ POD_RUNNING, "", true, { ENDED("main", 0), RUNS("sidecar") }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_SUCCEEDED, "", true, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_SUCCEEDED, "", true, { NOTHING }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_SUCCEEDED, "Terminated", false, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
+		{ POD_RUNNING, "", true, { RUNS("main"), ENDED("sidecar", 0) }, RESULT_NONE, CAUSE_FAILED, -1 },
 		{ POD_FAILED, "DeadlineExceeded", false, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_FAILED, -1 },
 		{ POD_FAILED, "", false, { OOM("main") }, RESULT_FAILURE, CAUSE_OOM_KILLED, 137 },
 		{ POD_FAILED, "", false, { OOM("main"), WAITS("x") }, RESULT_FAILURE, CAUSE_OOM_KILLED, 137 },
@@ -122,6 +128,81 @@ static void results(void **state)
 			fail_msg("row %zu: result %d, cause %s, code %d", i, r.result, cause_name(r.cause),
 			         r.exit_code);
 	}
+}
+
+/* An end is the replica's own if it was seen before the condition, or is so much older that no clock can be that wrong.
+ */
+static void ended_before_a_disruption(void **state)
+{
+	static const struct {
+		msec finished, seen, at; /* by its own clock; seen without the condition; the condition */
+		bool ended;              /* the phase was final, without the condition */
+		bool own;
+	} table[] = {
+		{ SECONDS(1000), 0, SECONDS(1000), false, false },
+		{ SECONDS(1000), 0, SECONDS(1120), false, false },
+		{ SECONDS(1000), 0, SECONDS(1121), false, true },
+		{ SECONDS(1000), 0, SECONDS(900), false, false },
+		{ SECONDS(1000), 0, 0, false, false },
+		{ SECONDS(1000), SECONDS(1000), SECONDS(900), false, true },
+		{ SECONDS(1000), SECONDS(999), SECONDS(1001), false, false },
+		{ SECONDS(1000), SECONDS(1000), SECONDS(900), true, true },
+		{ 0, 0, SECONDS(1121), false, false },
+		{ 0, 0, SECONDS(1121), true, true },
+	};
+	struct role role = plain_role();
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(table); i++) {
+		int32_t code = i % 2 ? 3 : 0;
+		struct container main = { .name = STR("main"),
+			                  .state = CONTAINER_TERMINATED,
+			                  .exit_code = code,
+			                  .finished = table[i / 2].finished };
+		struct pod pod = { .phase = code ? POD_FAILED : POD_SUCCEEDED,
+			           .disrupted = true,
+			           .reason = code ? STR("Terminated") : STR_NONE,
+			           .disrupted_at = table[i / 2].at,
+			           .ended = table[i / 2].ended,
+			           .ended_seen = table[i / 2].seen,
+			           .containers = &main,
+			           .n_containers = 1 };
+		struct pod_result r = pod_result(&role, &pod);
+		enum result own = code ? RESULT_FAILURE : RESULT_SUCCESS;
+
+		assert_int_equal(r.result, table[i / 2].own ? own : RESULT_FAILURE);
+		assert_int_equal(r.cause, table[i / 2].own ? CAUSE_FAILED : CAUSE_DISRUPTED);
+	}
+}
+
+/* The node shuts down, and the program takes SIGTERM for a good end: nobody asks for the pod's deletion, and its phase
+   is Succeeded. The job goes on. */
+static void a_kubelets_stop_is_no_success(void **state)
+{
+	struct t *t = t_new();
+	struct t_pod *p;
+
+	(void)state;
+	t_role(t, "worker", 1);
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	t_exit(t, "worker", 0, 0);
+	p = t_pod(t, "worker", 0);
+	p->pod.disrupted = true;
+	p->pod.disrupter = STR("TerminationByKubelet");
+	p->pod.disrupted_at = t->now;
+	t_settle(t);
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_DISRUPTED], 1);
+	assert_int_equal(t_rec(t, "worker")->counted_ever, 0);
+	assert_int_equal(t_rec(t, "worker")->completed.n, 0);
+	t_run(t);
+	t_settle(t);
+	t_exit(t, "worker", 0, 0);
+	t_settle(t);
+	assert_phase(t, "Succeeded");
+	t_free(t);
 }
 
 /* The kubelet starts it again by a rule of its own: it has ended when the pod has. */
@@ -262,6 +343,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results),
+		cmocka_unit_test(ended_before_a_disruption),
+		cmocka_unit_test(a_kubelets_stop_is_no_success),
 		cmocka_unit_test(containers_that_come_back),
 		cmocka_unit_test(codes_of_evicted_pods),
 		cmocka_unit_test(rules_for_unknown_containers),

@@ -78,7 +78,8 @@ void judge_replicas(struct world *w, bool aux);
 void judge_recorded(struct world *w);
 
 /* ends.c */
-/* How has the pod ended? RESULT_NONE: not yet. */
+/* How has the pod ended? RESULT_NONE: not yet. One that was disrupted, and not seen to end before, has failed by that,
+   whatever its code says. */
 enum result { RESULT_NONE, RESULT_SUCCESS, RESULT_FAILURE };
 struct pod_result {
 	enum result result;

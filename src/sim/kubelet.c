@@ -403,6 +403,29 @@ static void killed(struct sim *s, struct sim_pod *p)
 	ended(s, p, POD_FAILED);
 }
 
+/* Its program takes SIGTERM for a good end, and nobody asks for the pod's deletion: it is Succeeded. */
+static bool stops_well(struct sim *s, struct sim_pod *p)
+{
+	if (main_container(p)->state != CONTAINER_RUNNING || rng_one_in(&s->rng, 3))
+		return false;
+	s->tally->hits[HIT_STOPPED_ZERO]++;
+	for (size_t i = p->main; i < p->now.n_containers; i++)
+		container_ends(s, p, &p->containers[i], 0, STR("Completed"));
+	ended(s, p, POD_SUCCEEDED);
+	return true;
+}
+
+/* By the kubelet itself. */
+static void stop_in_place(struct sim *s, struct sim_pod *p, struct str reason)
+{
+	p->now.disrupted = true;
+	p->now.disrupted_at = node_time(s, p);
+	if (stops_well(s, p))
+		return;
+	p->now.reason = reason;
+	killed(s, p);
+}
+
 void kubelet_evict(struct sim *s, struct sim_pod *p)
 {
 	if (!p->on || p->stage >= STAGE_ENDED || !p->now.n_containers)
@@ -417,15 +440,24 @@ void kubelet_evict(struct sim *s, struct sim_pod *p)
 		return;
 	}
 	s->tally->hits[HIT_EVICTED]++;
-	p->now.disrupted = true;
 	if (rng_one_in(&s->rng, 2)) {
 		/* By the API: asked to go, like any other. */
+		p->now.disrupted = true;
+		p->now.disrupted_at = whole(s->now);
 		server_pod_changed(s, p);
 		server_delete_pod(s, p, -1);
 		return;
 	}
-	p->now.reason = STR("Evicted");
-	killed(s, p);
+	stop_in_place(s, p, STR("Evicted"));
+}
+
+void kubelet_shutdown(struct sim *s, struct sim_pod *p)
+{
+	if (p->stage >= STAGE_ENDED || p->now.meta.deleted || !p->now.n_containers)
+		return;
+	TRACE(s, "pod %.*s is stopped with its node", STR_F(p->now.meta.name));
+	p->now.disrupter = STR("TerminationByKubelet");
+	stop_in_place(s, p, STR("Terminated"));
 }
 
 void kubelet_timer(struct sim *s, struct sim_pod *p)

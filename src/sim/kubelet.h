@@ -8,6 +8,8 @@ void kubelet_new(struct sim *s, struct sim_pod *pod);
 void kubelet_timer(struct sim *s, struct sim_pod *pod);
 void kubelet_stop(struct sim *s, struct sim_pod *pod);
 void kubelet_evict(struct sim *s, struct sim_pod *pod);
+/* Its node shuts down in good order. */
+void kubelet_shutdown(struct sim *s, struct sim_pod *pod);
 void kubelet_failure(struct sim *s, struct sim_pod *pod);
 
 #endif

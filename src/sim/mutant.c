@@ -46,6 +46,7 @@ static const struct {
 	[MUTANT_ERASER] = { "eraser", INV_UNKNOWN },         /* what is too large is taken for gone */
 	[MUTANT_GENEROUS] = { "generous", INV_TRUTH },       /* a failed job is told to have succeeded */
 	[MUTANT_GRUDGER] = { "grudger", INV_ORACLE },        /* a job that succeeded is told to have failed */
+	[MUTANT_GULLIBLE] = { "gullible", INV_TRUTH },       /* a kubelet's stop is taken for a success */
 	[MUTANT_HEIR] = { "heir", INV_DELETING },            /* a child is made while its job is being deleted */
 };
 
@@ -215,6 +216,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_DEAF:
 	case MUTANT_LIAR:
 	case MUTANT_LENIENT:
+	case MUTANT_GULLIBLE:
 	case MUTANT_EAGER:
 	case MUTANT_FUSSY:
 	case MUTANT_FLOOD:
@@ -338,6 +340,15 @@ static struct object lenient(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_POD, .pod = p };
 }
 
+static struct object gullible(struct sim *s, const struct version *v)
+{
+	struct pod *p = arena_raw(s->arena, sizeof(*p));
+
+	*p = *v->object.pod;
+	p->disrupted &= p->phase != POD_SUCCEEDED;
+	return (struct object){ .resource = RES_POD, .pod = p };
+}
+
 static struct object fussy(struct sim *s, const struct version *v)
 {
 	struct group *g = arena_raw(s->arena, sizeof(*g));
@@ -358,6 +369,8 @@ struct object mutant_object(struct sim *s, const struct version *v)
 		return liar(s, v);
 	if (v->object.resource == RES_POD && m == MUTANT_LENIENT)
 		return lenient(s, v);
+	if (v->object.resource == RES_POD && m == MUTANT_GULLIBLE)
+		return gullible(s, v);
 	if (v->object.resource == RES_GROUP && s->opt.mutant == MUTANT_FUSSY)
 		return fussy(s, v);
 	return v->object;

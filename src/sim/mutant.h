@@ -42,6 +42,7 @@ enum mutant {
 	MUTANT_GENEROUS,
 	MUTANT_GRUDGER,
 	MUTANT_HEIR,
+	MUTANT_GULLIBLE,
 	MUTANT_COUNT
 };
 const char *mutant_name(enum mutant m);

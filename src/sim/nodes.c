@@ -76,6 +76,7 @@ static void taint_pod(struct sim *s, const struct sim_node *n, struct sim_pod *p
 	TRACE(s, "the taint manager deletes pod %.*s", STR_F(p->now.meta.name));
 	s->tally->hits[HIT_TAINTED]++;
 	p->now.disrupted = true;
+	p->now.disrupted_at = whole(s->now);
 	p->now.disrupter = STR("DeletionByTaintManager");
 	server_pod_changed(s, p);
 	server_delete_pod(s, p, -1);
@@ -110,6 +111,7 @@ void nodes_timer(struct sim *s, struct sim_node *n)
 			if (p->on != n)
 				continue;
 			p->now.disrupted = true;
+			p->now.disrupted_at = whole(s->now);
 			p->now.disrupter = STR("DeletionByPodGC");
 			server_remove_pod(s, p);
 		}
@@ -123,6 +125,20 @@ static void down(struct sim *s, struct sim_node *n, msec from, msec to)
 	lose_pods(s, n);
 	sim_move(s, n->taints, s->now + sim_between(s, 100, 5000));
 	sim_move(s, n->timer, s->now + sim_between(s, from, to));
+}
+
+/* Sometimes a node tells its pods before it goes. */
+static void shut_down(struct sim *s, const struct sim_node *n)
+{
+	if (!rng_one_in(&s->rng, 2))
+		return;
+	s->tally->hits[HIT_NODE_SHUTDOWN]++;
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		for (struct sim_pod *p = j->pods, *next; p; p = next) {
+			next = p->next;
+			if (p->on == n)
+				kubelet_shutdown(s, p);
+		}
 }
 
 void nodes_fault(struct sim *s)
@@ -140,12 +156,14 @@ void nodes_fault(struct sim *s)
 	case 2:
 	case 3:
 		s->tally->hits[HIT_NODE_LONG]++;
+		shut_down(s, n);
 		down(s, n, 50000, 400000);
 		break;
 	case 4:
 	case 5:
 		s->tally->hits[HIT_NODE_GONE]++;
 		TRACE(s, "node %.*s is gone", STR_F(n->now.name));
+		shut_down(s, n);
 		down(s, n, 20000, 100000);
 		server_node_gone(s, n);
 		break;

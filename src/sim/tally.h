@@ -24,6 +24,7 @@
 	X(STORM, "storm of changes")                                                                                   \
 	X(NODE_SHORT, "node not ready, short")                                                                         \
 	X(NODE_LONG, "node not ready, long")                                                                           \
+	X(NODE_SHUTDOWN, "node shut down, its pods are told")                                                          \
 	X(NODE_GONE, "node gone")                                                                                      \
 	X(NODE_TAINT, "node out of service")                                                                           \
 	X(OUTAGE, "most nodes not ready")                                                                              \
@@ -36,6 +37,7 @@
 	X(FOREIGN, "name taken by somebody else")                                                                      \
 	X(IMPOSTOR, "foreign pod with our labels")                                                                     \
 	X(EVICTED, "pod evicted")                                                                                      \
+	X(STOPPED_ZERO, "stopped by its kubelet, exit 0")                                                              \
 	X(OVERUSE, "pod evicted for its own use")                                                                      \
 	X(IN_PLACE, "container restarted in place")                                                                    \
 	X(HELD, "pod held by a finalizer")                                                                             \
