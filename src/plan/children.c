@@ -91,28 +91,17 @@ void children_create(struct world *w)
 
 /* A pod whose node is lost never confirms its end: it is taken out of the API by force, at once where
    the node is certainly gone, otherwise after a time in which it could have come back, counted from when it was lost.
- */
+   How long it would have been left there to run does not matter: it only has to go, and others may wait for that. */
 static bool wants_force(struct world *w, const struct pod *pod)
 {
-	enum node_state node = pod->node.n ? node_state_of(w, pod) : NODE_GOOD;
-	msec at;
-
-	switch (node) {
+	switch (pod->node.n ? node_state_to_force(w, pod) : NODE_GOOD) {
 	case NODE_GOOD:
-		return false;
+		break;
 	case NODE_GONE:
 		return true;
 	case NODE_FAILED:
-		break;
+		return pod->meta.deleted || w->in->config->force_delete_after == 0;
 	}
-	if (w->in->config->force_delete_after == 0)
-		return true;
-	if (!pod->meta.deleted)
-		return false;
-	at = node_down_since(w, pod->node) + w->in->config->force_delete_after;
-	if (w->now >= at)
-		return true;
-	world_wake(w, at);
 	return false;
 }
 

@@ -43,7 +43,7 @@ static void judge_alive(struct world *w, const struct role_view *v, struct repli
 {
 	const struct pod *pod = rep->pod;
 
-	if (pod->node.n && node_state_of(w, pod) != NODE_GOOD) {
+	if (pod->node.n && node_state_of(w, v, rep) != NODE_GOOD) {
 		failed(rep, CAUSE_NODE_FAIL, -1, w->now);
 		return;
 	}

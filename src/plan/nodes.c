@@ -27,22 +27,26 @@ static int32_t tolerated(const struct tolerations *t, const struct node *node)
 	return node->unreachable ? t->unreachable : t->not_ready;
 }
 
+/* Would its loss end the replica for good? */
+static bool loss_is_final(const struct world *w, const struct role_view *v, const struct replica *rep)
+{
+	int32_t index = (int32_t)(rep - v->replicas);
+
+	return !restart_covers_nodes(restart_rules(w, v, index)->policy);
+}
+
 /* Whoever gives a pod time to stay on a node that does not answer shall have it; "for ever" says nothing of how long to
    wait for a restart. Where the loss of a node ends the job, nobody is quicker than Kubernetes itself would be: the pod
    as it is stored has the time that the API server gave, and one that stays for ever is never lost. */
-static msec grace_of(const struct world *w, const struct pod *pod, const struct node *node)
+static msec grace_of(const struct world *w, const struct role_view *v, const struct replica *rep,
+                     const struct node *node)
 {
-	const struct role_view *v = world_role(w, pod->role);
+	int32_t asked = tolerated(&v->role->tolerations, node), stored = tolerated(&rep->pod->tolerations, node);
 	msec grace = w->in->config->node_grace;
-	int32_t asked, stored;
 
-	if (!v)
-		return grace;
-	asked = tolerated(&v->role->tolerations, node);
-	stored = tolerated(&pod->tolerations, node);
 	if (asked != TOLERATED_FOR_EVER)
 		grace = MAX(grace, SECONDS(MAX(asked, 0)));
-	if (restart_covers_nodes(restart_rules(w, v, pod->index)->policy))
+	if (!loss_is_final(w, v, rep))
 		return grace;
 	return stored == TOLERATED_FOR_EVER ? NEVER : MAX(grace, SECONDS(MAX(stored, 0)));
 }
@@ -62,33 +66,35 @@ bool node_is_down(const struct world *w, struct str name)
 	return node && (!node->ready || node->gone || node->out_of_service);
 }
 
-msec node_down_since(const struct world *w, struct str name)
+/* NODE_FAILED: it has not been ready for GRACE; NEVER: that says nothing. */
+static enum node_state state_after(struct world *w, const struct pod *pod, const struct node *node, msec grace)
 {
-	const struct node *node = find_node(w, name);
-
-	return node && !node->ready ? node->since : 0;
-}
-
-enum node_state node_state_of(struct world *w, const struct pod *pod)
-{
-	const struct fleet *fleet = w->in->fleet;
-	const struct node *node = find_node(w, pod->node);
 	msec failed_at;
 
-	if (!fleet || node_is_asked_for(w, pod) || !node)
+	if (node_is_asked_for(w, pod) || !node)
 		return NODE_GOOD;
 	if (node->gone || node->out_of_service)
 		return NODE_GONE;
-	if (node->ready)
+	if (node->ready || grace == NEVER)
 		return NODE_GOOD;
-	failed_at = grace_of(w, pod, node);
-	if (failed_at == NEVER)
-		return NODE_GOOD;
-	if (outage(fleet))
-		failed_at = MAX(failed_at, w->in->config->node_outage_wait);
-	failed_at += node->since;
+	failed_at = node->since + (outage(w->in->fleet) ? MAX(grace, w->in->config->node_outage_wait) : grace);
 	if (w->now >= failed_at)
 		return NODE_FAILED;
 	world_wake(w, failed_at);
 	return NODE_GOOD;
+}
+
+enum node_state node_state_of(struct world *w, const struct role_view *v, const struct replica *rep)
+{
+	const struct node *node = find_node(w, rep->pod->node);
+
+	return state_after(w, rep->pod, node, node ? grace_of(w, v, rep, node) : 0);
+}
+
+enum node_state node_state_to_force(struct world *w, const struct pod *pod)
+{
+	const struct plan_config *c = w->in->config;
+	bool waits = pod->meta.deleted && c->force_delete_after > 0;
+
+	return state_after(w, pod, find_node(w, pod->node), MAX(c->node_grace, waits ? c->force_delete_after : 0));
 }

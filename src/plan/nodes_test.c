@@ -183,6 +183,52 @@ static void force_after_a_time(void **state)
 	}
 }
 
+/* A pod of an earlier generation only has to go: how long it may stay does not matter, and the others wait for it. When
+   most nodes do not answer it may be we who are cut off. */
+static void old_pods_are_forced_whatever_they_tolerate(void **state)
+{
+	static const struct {
+		enum restart_policy policy;
+		int32_t tolerated;
+		bool outage;
+		msec after;
+	} table[] = {
+		{ RESTART_ALWAYS, 3600, false, MINUTES(5) },
+		{ RESTART_ON_FAILURE, TOLERATED_FOR_EVER, false, MINUTES(5) },
+		{ RESTART_ON_FAILURE, 3600, true, MINUTES(10) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(table[i].policy);
+		struct tolerations all = { table[i].tolerated, table[i].tolerated };
+		struct t_pod *p = t_pod(t, "worker", 1);
+		msec lost = t->now;
+
+		t->roles[0].restart.scope = SCOPE_JOB;
+		t->roles[0].tolerations = p->pod.tolerations = all;
+		t_node(t, "node-2", false);
+		t_node(t, "node-3", !table[i].outage);
+		t_exit(t, "worker", 0, 3);
+		t_plan(t);
+		t_vanish(t, "worker", 0);
+		t_plan(t);
+		assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 1);
+		assert_false(t->plan.actions[0].force);
+		p->pod.meta.deleted = t->now + SECONDS(30);
+		p->pod.meta.grace = 30;
+		t->now = lost + table[i].after - 1;
+		t_plan(t);
+		assert_int_equal(t->plan.n_actions, 0);
+		assert_int_equal(t->plan.wake, lost + table[i].after);
+		t_pass(t, 1);
+		t_plan(t);
+		assert_int_equal(t_actions(t, ACT_DELETE, RES_POD), 1);
+		assert_true(t->plan.actions[0].force);
+		t_free(t);
+	}
+}
+
 /* The time that a template gives its pods; where the policy does not restart after a node's failure, also the time that
    the API server gave them. */
 static void tolerations_give_time(void **state)
@@ -369,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_tainted_node_is_lost_at_once),
 		cmocka_unit_test(force_after_a_time),
 		cmocka_unit_test(no_force_on_a_good_node),
+		cmocka_unit_test(old_pods_are_forced_whatever_they_tolerate),
 		cmocka_unit_test(tolerations_give_time),
 		cmocka_unit_test(tolerated_for_ever),
 		cmocka_unit_test(deleted_on_a_lost_node),

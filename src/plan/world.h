@@ -104,14 +104,15 @@ bool pod_codes_retryable(const struct role *role, const struct code_set *codes, 
 
 /* nodes.c */
 enum node_state { NODE_GOOD, NODE_FAILED, NODE_GONE };
-/* Of the node of a pod that is placed. */
-enum node_state node_state_of(struct world *w, const struct pod *pod);
+/* Of the node of a replica whose pod is placed and is to stay: whoever gives it time shall have it. */
+enum node_state node_state_of(struct world *w, const struct role_view *v, const struct replica *rep);
+/* … of a pod that only has to go: NODE_FAILED if it is time to take it out of the API by force, or, where nobody has
+   asked for its deletion yet, if nobody is there to carry that out. */
+enum node_state node_state_to_force(struct world *w, const struct pod *pod);
 /* Nothing is known of the pod's node yet: it is asked for, and the answer is worth waiting for. */
 bool node_is_asked_for(struct world *w, const struct pod *pod);
 /* Is it known that the node does not answer now, or is gone? However short. */
 bool node_is_down(const struct world *w, struct str name);
-/* Not ready since then, as far as we have seen; 0: it is ready, or not known. */
-msec node_down_since(const struct world *w, struct str name);
 
 /* creating.c */
 enum creating { CREATING_FINE, CREATING_RESTART, CREATING_FAILED, CREATING_HOPELESS };
