@@ -35,7 +35,8 @@ static void judge_creating(struct world *w, const struct role_view *v, struct re
 	rep->hopeless = c == CREATING_HOPELESS;
 	rep->insist = c == CREATING_RESTART;
 	/* Neither does the limit end a job that they may not end. */
-	if (rep->insist && !(w->in->config->creating_failed && creating_ends(w)) && limit_is_reached(w, v, rep))
+	if (rep->insist && !(w->in->config->creating_failed && creating_ends(w)) &&
+	    limit_is_reached(w, v, rep, rep->cause))
 		rep->verdict = waits;
 }
 

@@ -24,28 +24,23 @@ static const struct level *level_of(const struct world *w, const struct role_vie
 }
 
 /* An attempt that went well for a whole window shows that what failed before is over. */
-static bool window_passed(const struct world *w, const struct restart *r, const struct replica *rep)
+static bool window_passed(const struct world *w, const struct restart *r, const struct replica *rep, enum cause cause)
 {
 	msec ran = rep->ran_for;
 
 	/* Nobody saw its end; pods are made when they are wanted. */
-	if (rep->cause == CAUSE_NODE_FAIL && rep->pod)
+	if (cause == CAUSE_NODE_FAIL && rep->pod)
 		ran = w->now - rep->pod->meta.created;
 	return r->window > 0 && ran >= SECONDS(r->window);
 }
 
-static int32_t limit_count(const struct world *w, const struct role_view *v, const struct replica *rep)
+bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep, enum cause cause)
 {
 	int32_t index = (int32_t)(rep - v->replicas);
+	const struct restart *r = restart_rules(w, v, index);
+	int32_t count = window_passed(w, r, rep, cause) ? 0 : level_of(w, v, index)->counted;
 
-	return window_passed(w, restart_rules(w, v, index), rep) ? 0 : level_of(w, v, index)->counted;
-}
-
-bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep)
-{
-	int32_t limit = restart_rules(w, v, (int32_t)(rep - v->replicas))->limit;
-
-	return cause_counted(rep->cause) && limit >= 0 && limit_count(w, v, rep) >= limit;
+	return cause_counted(cause) && r->limit >= 0 && count >= r->limit;
 }
 
 static void limit_raise(struct level *l, bool anew)
@@ -57,7 +52,7 @@ void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level
 {
 	const struct replica *rep = &v->replicas[index];
 	const struct restart *r = restart_rules(w, v, index);
-	bool anew = window_passed(w, r, rep);
+	bool anew = window_passed(w, r, rep, rep->cause);
 
 	if (!cause_counted(rep->cause) || v->role->aux)
 		return;

@@ -32,7 +32,10 @@ static bool loss_is_final(const struct world *w, const struct role_view *v, cons
 {
 	int32_t index = (int32_t)(rep - v->replicas);
 
-	return !restart_covers_nodes(restart_rules(w, v, index)->policy);
+	if (v->role->aux)
+		return false;
+	return !restart_covers_nodes(restart_rules(w, v, index)->policy) ||
+	       limit_is_reached(w, v, rep, CAUSE_NODE_FAIL);
 }
 
 /* Whoever gives a pod time to stay on a node that does not answer shall have it; "for ever" says nothing of how long to

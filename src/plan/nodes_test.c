@@ -275,6 +275,76 @@ static void tolerations_give_time(void **state)
 	}
 }
 
+/* A job whose restarts are used up ends with its node: it has the time that Kubernetes itself would give it. */
+static void a_used_up_limit_gives_time(void **state)
+{
+	static const struct {
+		int32_t limit, failures;
+		msec age;
+		int32_t stored;
+		msec grace; /* 0: it is never lost */
+	} table[] = {
+		{ -1, 1, 0, 300, 40 },
+		{ 2, 1, 0, 300, 40 },
+		{ 1, 1, 0, 300, 300 },
+		{ 0, 0, 0, 300, 300 },
+		{ 1, 1, 0, 10, 40 },
+		{ 1, 1, 0, TOLERATED_FOR_EVER, 0 },
+		/* the count begins anew */
+		{ 1, 1, MINUTES(60), 300, 40 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = running(RESTART_ALWAYS);
+		bool ends = table[i].limit >= 0 && table[i].failures >= table[i].limit && !table[i].age;
+
+		t->roles[0].restart.limit = table[i].limit;
+		t->roles[0].restart.window = 3600;
+		if (table[i].failures) {
+			t_exit(t, "worker", 1, 3);
+			t_settle(t);
+			t_run(t);
+			t_on_node(t, "worker", 1, "node-2");
+		}
+		t_pass(t, table[i].age);
+		t_settle(t);
+		t_pod(t, "worker", 1)->pod.tolerations = (struct tolerations){ table[i].stored, table[i].stored };
+		t_node(t, "node-2", false);
+		t_pass(t, table[i].grace ? SECONDS(table[i].grace) - 1 : MINUTES(50));
+		t_plan(t);
+		assert_int_equal(t->record->outcome, PHASE_NONE);
+		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL], 0);
+		t_pass(t, 1);
+		t_plan(t);
+		assert_int_equal(t->record->outcome, ends && table[i].grace ? PHASE_FAILED : PHASE_NONE);
+		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_NODE_FAIL], !ends);
+		t_free(t);
+	}
+}
+
+/* What does not count is always started again: its loss ends nothing. */
+static void a_companion_is_not_waited_for(void **state)
+{
+	struct t *t = running(RESTART_ALWAYS);
+	struct role *r = t_role(t, "board", 1);
+
+	(void)state;
+	r->aux = true;
+	r->restart.limit = 0;
+	t_settle(t);
+	t_run(t);
+	t_on_node(t, "board", 0, "node-2");
+	t_on_node(t, "worker", 1, "node-1");
+	t_pod(t, "board", 0)->pod.tolerations = (struct tolerations){ 300, 300 };
+	t_settle(t);
+	t_node(t, "node-2", false);
+	t_pass(t, SECONDS(40));
+	t_plan(t);
+	assert_int_equal(t_rec(t, "board")->restarts[CAUSE_NODE_FAIL], 1);
+	t_free(t);
+}
+
 /* Kubernetes would leave it there for ever: we do not end the job for it. A node that is gone is another matter. */
 static void tolerated_for_ever(void **state)
 {
@@ -416,6 +486,8 @@ int main(void)
 		cmocka_unit_test(force_after_a_time),
 		cmocka_unit_test(no_force_on_a_good_node),
 		cmocka_unit_test(old_pods_are_forced_whatever_they_tolerate),
+		cmocka_unit_test(a_used_up_limit_gives_time),
+		cmocka_unit_test(a_companion_is_not_waited_for),
 		cmocka_unit_test(tolerations_give_time),
 		cmocka_unit_test(tolerated_for_ever),
 		cmocka_unit_test(deleted_on_a_lost_node),

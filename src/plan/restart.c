@@ -119,7 +119,7 @@ bool restart_allowed(const struct world *w, const struct role_view *v, const str
 		                     restart_policy_name(r->policy));
 		return false;
 	}
-	if (limit_is_reached(w, v, rep)) {
+	if (limit_is_reached(w, v, rep, rep->cause)) {
 		*why = STR("RestartLimit");
 		*text = arena_printf(w->a, "%.*s %.*s; the restart limit of %d is reached", STR_F(name), STR_F(what),
 		                     r->limit);

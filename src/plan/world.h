@@ -132,8 +132,8 @@ bool backoff_is_quiet(const struct level *l, const struct restart *r, msec now);
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index);
 
 /* limit.c */
-/* Has a failed replica used up its restarts? */
-bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep);
+/* Has a replica that failed, or were to fail now, by this used up its restarts? */
+bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep, enum cause cause);
 /* Counts the restart of a failed replica; RAISED is where the generation is. */
 void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level *raised);
 /* How near each role is to its limit, for the status. */
