@@ -134,7 +134,7 @@ static struct ends_tally tally_of(const struct role *role, const struct pod *pod
 
 static struct pod_result failure(enum cause cause, const struct ends_tally *t)
 {
-	msec ran_for = t->started && t->finished > t->started ? t->finished - t->started : 0;
+	msec ran_for = t->started && t->finished >= t->started ? t->finished - t->started : -1;
 
 	return (struct pod_result){ RESULT_FAILURE, cause, t->exit_code, t->finished, ran_for };
 }
@@ -197,11 +197,11 @@ struct pod_result pod_result(const struct role *role, const struct pod *pod)
 		if (stopped)
 			return failure(disruption_cause(pod), &t);
 		if (!t.bad)
-			return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, 0 };
+			return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, -1 };
 		return failure(t.oom ? CAUSE_OOM_KILLED : CAUSE_FAILED, &t);
 	}
 	if (pod->phase == POD_SUCCEEDED)
-		return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, 0 };
+		return (struct pod_result){ RESULT_SUCCESS, CAUSE_FAILED, 0, t.finished, -1 };
 	if (pod->phase == POD_FAILED) {
 		init = failed_init(pod);
 		if (init) {
@@ -210,7 +210,7 @@ struct pod_result pod_result(const struct role *role, const struct pod *pod)
 		}
 		return failure(t.oom ? CAUSE_OOM_KILLED : CAUSE_FAILED, &t);
 	}
-	return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0, 0 };
+	return (struct pod_result){ RESULT_NONE, CAUSE_FAILED, -1, 0, -1 };
 }
 
 enum { EXIT_KILLED = 128 + 9 };
@@ -233,4 +233,15 @@ bool pod_codes_retryable(const struct role *role, const struct code_set *codes, 
 	if (!any && !init && pod_is_evicted(pod))
 		return code_set_has(codes, EXIT_KILLED);
 	return any || (init && code_set_has(codes, init->exit_code));
+}
+
+msec replica_ran_for(const struct world *w, const struct replica *rep)
+{
+	const struct pod *pod = rep->pod;
+
+	if (rep->ran_for >= 0)
+		return rep->ran_for;
+	if (!pod || !pod->started || !pod_has_run(pod))
+		return 0;
+	return MAX((rep->finished ? rep->finished : w->now) - pod->started, 0);
 }

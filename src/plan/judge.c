@@ -93,6 +93,7 @@ static bool recorded(const struct role_view *v, int32_t index)
 	struct replica *rep = &v->replicas[index];
 
 	rep->exit_code = -1;
+	rep->ran_for = -1;
 	if (ranges_has(&v->rec->completed, index))
 		rep->verdict = V_COMPLETED;
 	else if (ranges_has(&v->rec->failed, index))

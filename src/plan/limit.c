@@ -24,21 +24,16 @@ static const struct level *level_of(const struct world *w, const struct role_vie
 }
 
 /* An attempt that went well for a whole window shows that what failed before is over. */
-static bool window_passed(const struct world *w, const struct restart *r, const struct replica *rep, enum cause cause)
+static bool window_passed(const struct world *w, const struct restart *r, const struct replica *rep)
 {
-	msec ran = rep->ran_for;
-
-	/* Nobody saw its end; pods are made when they are wanted. */
-	if (cause == CAUSE_NODE_FAIL && rep->pod)
-		ran = w->now - rep->pod->meta.created;
-	return r->window > 0 && ran >= SECONDS(r->window);
+	return r->window > 0 && replica_ran_for(w, rep) >= SECONDS(r->window);
 }
 
 bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep, enum cause cause)
 {
 	int32_t index = (int32_t)(rep - v->replicas);
 	const struct restart *r = restart_rules(w, v, index);
-	int32_t count = window_passed(w, r, rep, cause) ? 0 : level_of(w, v, index)->counted;
+	int32_t count = window_passed(w, r, rep) ? 0 : level_of(w, v, index)->counted;
 
 	return cause_counted(cause) && r->limit >= 0 && count >= r->limit;
 }
@@ -52,7 +47,7 @@ void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level
 {
 	const struct replica *rep = &v->replicas[index];
 	const struct restart *r = restart_rules(w, v, index);
-	bool anew = window_passed(w, r, rep, rep->cause);
+	bool anew = window_passed(w, r, rep);
 
 	if (!cause_counted(rep->cause) || v->role->aux)
 		return;

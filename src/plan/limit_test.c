@@ -141,12 +141,56 @@ static void window_on_a_lost_node(void **state)
 	}
 }
 
-/* Without a time of its start an attempt has not run for a window. */
+/* The kubelet does not find its container any more when it writes the pod's last status. */
+static void window_of_a_lost_container(void **state)
+{
+	static const struct {
+		msec ran;
+		bool has_run;
+		int32_t counted;
+	} table[] = {
+		{ MINUTES(60 * 24), true, 1 },
+		{ MINUTES(59), true, 2 },
+		{ MINUTES(60 * 24), false, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct t *t = workers(1, SCOPE_POD, 5, 3600);
+		struct t_pod *p;
+
+		fail_after(t, 0, SECONDS(10));
+		t_pass(t, table[i].ran);
+		p = t_pod(t, "worker", 0);
+		p->pod.phase = POD_FAILED;
+		if (table[i].has_run) {
+			p->pod.reason = STR("Evicted");
+			p->containers[0].state = CONTAINER_WAITING;
+			p->containers[0].ran = true;
+		} else {
+			/* A container that nobody ever started. */
+			p->containers[0].state = CONTAINER_TERMINATED;
+			p->containers[0].exit_code = 137;
+		}
+		p->containers[0].started = 0;
+		t_settle(t);
+		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_FAILED], 2);
+		assert_int_equal(t_rec(t, "worker")->limit.counted, table[i].counted);
+		t_free(t);
+	}
+}
+
+/* One that ended before it started: its pod knows better. Nobody knows that one without a start has run. */
 static void times_that_make_no_sense(void **state)
 {
 	static const struct {
 		msec started, finished; /* before now */
-	} table[] = { { 0, 1 }, { MINUTES(1), MINUTES(90) } };
+		int32_t counted;
+	} table[] = { { 0, 1, 2 },
+		      { MINUTES(1), MINUTES(90), 2 },
+		      { MINUTES(1), MINUTES(30), 1 },
+		      /* at once, and its pod was long in coming */
+		      { MINUTES(1), MINUTES(1), 2 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -160,7 +204,7 @@ static void times_that_make_no_sense(void **state)
 		p->containers[0].started = table[i].started ? t->now - table[i].started : 0;
 		p->containers[0].finished = t->now - table[i].finished;
 		t_settle(t);
-		assert_int_equal(t_rec(t, "worker")->limit.counted, 2);
+		assert_int_equal(t_rec(t, "worker")->limit.counted, table[i].counted);
 		t_free(t);
 	}
 }
@@ -174,6 +218,7 @@ int main(void)
 		cmocka_unit_test(window),
 		cmocka_unit_test(no_restart_at_all),
 		cmocka_unit_test(window_on_a_lost_node),
+		cmocka_unit_test(window_of_a_lost_container),
 		cmocka_unit_test(times_that_make_no_sense),
 	};
 

@@ -174,16 +174,6 @@ static struct str node_of(const struct world *w, const struct role_view *v, int3
 	return pod ? arena_str(w->a, pod->node) : STR_NONE;
 }
 
-/* How long the attempt ran. Where nobody saw its end, until now. */
-static msec ran_of(const struct world *w, const struct role_view *v, int32_t index)
-{
-	const struct replica *rep = v ? &v->replicas[index] : NULL;
-
-	if (!rep || !rep->pod || rep->ran_for)
-		return rep ? rep->ran_for : 0;
-	return pod_has_run(rep->pod) && rep->pod->started ? MAX(w->now - rep->pod->started, 0) : 0;
-}
-
 void restart_raise(struct world *w, enum scope scope, enum cause cause, struct role_view *v, int32_t index,
                    int32_t exit_code)
 {
@@ -222,7 +212,7 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
 	next->restarting = cause != CAUSE_SUSPENDED;
 	record_note_restart(next, (struct restart_note){ w->stamp, cause, v ? v->role->name : STR_NONE, index,
 	                                                 exit_code, scope, detail_of(w, v, index), node_of(w, v, index),
-	                                                 ran_of(w, v, index) });
+	                                                 v ? replica_ran_for(w, &v->replicas[index]) : 0 });
 }
 
 /* The failure that came first and wants the whole job again, if nothing that is final came before it:

@@ -24,7 +24,7 @@ struct replica {
 	enum cause cause;
 	int32_t exit_code; /* -1: none */
 	msec finished;
-	msec ran_for;  /* how long the containers that count ran; 0: not known, or not at all */
+	msec ran_for;  /* how long the containers that count ran; -1: not known, see replica_ran_for() */
 	bool barren;   /* no container of it ever ran */
 	bool hopeless; /* can never work as it is: no restart, whatever the policy */
 	bool insist;   /* a restart, whatever the policy; the limit holds */
@@ -99,6 +99,9 @@ bool pod_is_disrupted(const struct pod *pod);
 bool pod_is_evicted(const struct pod *pod);
 /* Has a container of it ever run? */
 bool pod_has_run(const struct pod *pod);
+/* How long this attempt ran. Where the kubelet lost the times of its containers, or nobody saw their end, as long as
+   the pod did, until now if need be; 0: not at all. */
+msec replica_ran_for(const struct world *w, const struct replica *rep);
 /* Are all codes ≠ 0 of the containers that count in CODES? */
 bool pod_codes_retryable(const struct role *role, const struct code_set *codes, const struct pod *pod);
 
