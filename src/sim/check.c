@@ -3,6 +3,7 @@
 #include "sim/check.h"
 #include "sim/groups.h"
 #include "sim/load.h"
+#include "sim/nodes.h"
 #include "sim/sim.h"
 #include "sim/truth.h"
 
@@ -115,6 +116,25 @@ static void check_excused(struct sim *s, const struct sim_job *job, const struct
 		if (role && str_eq(p->now.role, last->role) && p->now.index == last->index &&
 		    failed_by_itself(&p->now) && p->now.generation == record_generation(before, role, rr, last->index))
 			sim_broken(s, INV_COUNT, "%.*s: %.*s has failed by itself, and its restart does not count",
+			           STR_F(job->name), STR_F(p->now.meta.name));
+	}
+}
+
+/* A node that is not ready for less than the grace time loses nothing. */
+static void check_lost(struct sim *s, const struct sim_job *job, const struct record *before,
+                       const struct record *after)
+{
+	const struct restart_note *last = &after->last;
+	const struct record_role *rr = record_role_of(before, last->role);
+
+	if (last->at == before->last.at || last->cause != CAUSE_NODE_FAIL || !rr)
+		return;
+	for (const struct sim_pod *p = job->pods; p; p = p->next) {
+		const struct role *role = job_role(kind_job(job->spec), p->now.role);
+
+		if (role && str_eq(p->now.role, last->role) && p->now.index == last->index && !p->counted &&
+		    p->now.generation == record_generation(before, role, rr, last->index))
+			sim_broken(s, INV_COUNT, "%.*s: %.*s is taken for lost with its node, too early",
 			           STR_F(job->name), STR_F(p->now.meta.name));
 	}
 }
@@ -489,7 +509,9 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 	truth_check(s, job, before, after);
 	check_early(s, r->link, job, spec, was, is);
 	check_later_version(s, job, before, after);
+	nodes_excuse(s);
 	check_deleted(s, job, was, is);
+	check_lost(s, job, was, is);
 	check_excused(s, job, was, is);
 	if (is->level.generation < was->level.generation)
 		sim_broken(s, INV_GENERATION, "%.*s falls from generation %lld to %lld", STR_F(job->name),

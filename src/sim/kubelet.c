@@ -93,9 +93,6 @@ static void schedule(struct sim *s, struct sim_pod *p)
 
 		if (!n->exists || !n->now.ready || n->now.out_of_service)
 			continue;
-		/* To an operator that was not told yet the node is still lost. */
-		if (n->was_down && s->now - n->now.since < MINUTES(10))
-			kubelet_failure(s, p);
 		p->on = n;
 		p->now.node = n->now.name;
 		p->stage = STAGE_BOUND;

@@ -1,6 +1,8 @@
 /* One operator: what it is shown is delivered to it, it acts, and dies in the middle of a sentence. */
+#include "base/http_code.h"
 #include "sim/load.h"
 #include "sim/mutant.h"
+#include "sim/nodes.h"
 #include "sim/sim.h"
 #include "sim/sizes.h"
 #include "sim/work.h"
@@ -32,6 +34,8 @@ static struct object show(const struct link *l, struct version *v)
 
 	shown(s, l, v);
 	shown_group(l, v);
+	if (v->object.resource == RES_NODE)
+		nodes_shown(s, l->slot, v->object.node);
 	return s->opt.mutant ? mutant_object(s, v) : v->object;
 }
 
@@ -69,6 +73,8 @@ static bool link_next(struct cluster *c, struct cluster_event *ret)
 		ret->outcome.id = r->r.id;
 		if (r->version)
 			ret->outcome.object = show(l, r->version);
+		else if (r->r.resource == RES_NODE && r->outcome.code == HTTP_NOT_FOUND)
+			nodes_shown_gone(l->sim, l->slot, r->r.name);
 		return true;
 	}
 	if (!l->item)
@@ -79,6 +85,8 @@ static bool link_next(struct cluster *c, struct cluster_event *ret)
 	if (l->item->version->size) {
 		sizes_skip(l->sim, l, l->item->version, l->item->gone, true, ret);
 	} else {
+		if (l->item->gone && l->resource == RES_NODE)
+			nodes_shown_gone(l->sim, l->slot, l->item->version->object.node->name);
 		ret->type = l->item->gone ? EVENT_GONE : EVENT_PUT;
 		ret->object = l->item->gone ? l->item->version->object : show(l, l->item->version);
 	}
@@ -148,6 +156,8 @@ struct link *link_new(struct sim *s, size_t slot)
 	l->requests_max = c.requests_max;
 	if (s->opt.mutant == MUTANT_FLOOD)
 		c.requests_max *= 4;
+	if (s->opt.mutant == MUTANT_JUMPY)
+		c.plan.node_grace = 0;
 	l->wake = arena_new(s->arena, struct sim_event);
 	l->wake->type = EV_OPERATOR;
 	l->wake->what = l;
@@ -171,6 +181,7 @@ void link_crash(struct sim *s, struct link *l, bool cut_off)
 {
 	operator_free(l->op);
 	l->op = NULL;
+	nodes_unseen(s, l->slot);
 	if (s->link == l)
 		s->link = NULL;
 	else

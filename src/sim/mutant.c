@@ -47,6 +47,7 @@ static const struct {
 	[MUTANT_GENEROUS] = { "generous", INV_TRUTH },       /* a failed job is told to have succeeded */
 	[MUTANT_GRUDGER] = { "grudger", INV_ORACLE },        /* a job that succeeded is told to have failed */
 	[MUTANT_GULLIBLE] = { "gullible", INV_TRUTH },       /* a kubelet's stop is taken for a success */
+	[MUTANT_JUMPY] = { "jumpy", INV_COUNT },             /* a node is lost at its first NotReady */
 	[MUTANT_HEIR] = { "heir", INV_DELETING },            /* a child is made while its job is being deleted */
 };
 
@@ -220,6 +221,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_EAGER:
 	case MUTANT_FUSSY:
 	case MUTANT_FLOOD:
+	case MUTANT_JUMPY:
 	case MUTANT_ERASER:
 	case MUTANT_COUNT:
 		break;

@@ -43,6 +43,7 @@ enum mutant {
 	MUTANT_GRUDGER,
 	MUTANT_HEIR,
 	MUTANT_GULLIBLE,
+	MUTANT_JUMPY,
 	MUTANT_COUNT
 };
 const char *mutant_name(enum mutant m);

@@ -49,16 +49,65 @@ void nodes_pod_left(struct sim *s, struct sim_node *n, struct sim_pod *p)
 	n->left_at[i] = s->now;
 }
 
-/* All pods on it may be counted as failed: also those that ended just before, if nobody saw it. */
-static void lose_pods(struct sim *s, const struct sim_node *n)
+/* What that operator was shown of the node excuses it: it may take pods for lost, and count them. One that is only not
+   ready must have been so for the whole grace time; but what is being deleted there is lost at once. To an operator
+   that was not told yet those that have left are still there. */
+static void excuse(struct sim *s, const struct sim_node *n, size_t slot)
 {
+	const struct node_sight *sight = &n->sights[slot];
+	bool lost = sight->lost || s->now >= sight->down + plan_config_default.node_grace;
+
+	if (!sight->down && !sight->lost)
+		return;
 	for (size_t i = 0; i < MIN(n->n_left, (size_t)NODE_LEFT); i++)
 		if (s->now - n->left_at[i] < told_late)
 			kubelet_failure(s, n->left[i]);
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		for (struct sim_pod *p = j->pods; p; p = p->next)
-			if (p->on == n)
+			if (p->on == n && (lost || p->now.meta.deleted))
 				kubelet_failure(s, p);
+}
+
+void nodes_excuse(struct sim *s)
+{
+	for (size_t i = 0; i < SIM_NODES; i++)
+		for (size_t slot = 0; slot < LINKS; slot++)
+			excuse(s, &s->nodes[i], slot);
+}
+
+static struct sim_node *node_named(struct sim *s, struct str name)
+{
+	for (size_t i = 0; i < SIM_NODES; i++)
+		if (str_eq(s->nodes[i].now.name, name))
+			return &s->nodes[i];
+	BUG("no such node");
+}
+
+void nodes_shown(struct sim *s, size_t slot, const struct node *now)
+{
+	struct sim_node *n = node_named(s, now->name);
+	struct node_sight *sight = &n->sights[slot];
+
+	/* A restart that was planned before this is still on its way. */
+	excuse(s, n, slot);
+	sight->down = now->ready ? 0 : sight->down ? sight->down : s->now;
+	sight->lost = now->out_of_service;
+}
+
+void nodes_shown_gone(struct sim *s, size_t slot, struct str name)
+{
+	struct sim_node *n = node_named(s, name);
+
+	excuse(s, n, slot);
+	n->sights[slot] = (struct node_sight){ .lost = true };
+}
+
+void nodes_unseen(struct sim *s, size_t slot)
+{
+	for (size_t i = 0; i < SIM_NODES; i++) {
+		excuse(s, &s->nodes[i], slot);
+		s->nodes[i].sights[slot] = (struct node_sight){ 0 };
+	}
 }
 
 static void taint_pod(struct sim *s, const struct sim_node *n, struct sim_pod *p)
@@ -78,6 +127,7 @@ static void taint_pod(struct sim *s, const struct sim_node *n, struct sim_pod *p
 	p->now.disrupted = true;
 	p->now.disrupted_at = whole(s->now);
 	p->now.disrupter = STR("DeletionByTaintManager");
+	kubelet_failure(s, p);
 	server_pod_changed(s, p);
 	server_delete_pod(s, p, -1);
 }
@@ -113,6 +163,7 @@ void nodes_timer(struct sim *s, struct sim_node *n)
 			p->now.disrupted = true;
 			p->now.disrupted_at = whole(s->now);
 			p->now.disrupter = STR("DeletionByPodGC");
+			kubelet_failure(s, p);
 			server_remove_pod(s, p);
 		}
 	set_ready(s, n, true);
@@ -121,8 +172,6 @@ void nodes_timer(struct sim *s, struct sim_node *n)
 static void down(struct sim *s, struct sim_node *n, msec from, msec to)
 {
 	set_ready(s, n, false);
-	n->was_down = true;
-	lose_pods(s, n);
 	sim_move(s, n->taints, s->now + sim_between(s, 100, 5000));
 	sim_move(s, n->timer, s->now + sim_between(s, from, to));
 }

@@ -9,7 +9,7 @@
 #include "sim/wish.h"
 
 enum {
-	NODE_LEFT = 16,
+	NODE_LEFT = 64,
 	LINKS = 2,          /* the operator of today, and one that does not know yet that it is not */
 	SIM_CONTAINERS = 3, /* of a pod: what prepares, what counts, what stands beside it */
 };
@@ -139,11 +139,16 @@ struct sim_group {
 
 struct sim_node {
 	struct node now;
-	bool exists, was_down;
+	bool exists;
 	msec skew;                       /* its clock goes wrong by that */
-	struct sim_pod *left[NODE_LEFT]; /* pods that were stopped on it, and when */
+	struct sim_pod *left[NODE_LEFT]; /* pods that were removed from it, and when */
 	msec left_at[NODE_LEFT];
 	size_t n_left;
+	/* What each operator was shown of it: not ready since then (0: ready), gone or out of service. */
+	struct node_sight {
+		msec down;
+		bool lost;
+	} sights[LINKS];
 	struct sim_event *timer;
 	struct sim_event *taints; /* the taint manager looks at it */
 	msec down;                /* since then; 0: it is ready */

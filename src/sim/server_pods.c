@@ -67,10 +67,7 @@ void server_remove_pod(struct sim *s, struct sim_pod *p)
 		return;
 	}
 	TRACE(s, "pod %.*s is gone", STR_F(p->now.meta.name));
-	/* To an operator that was not told yet it is still there, and can be lost with its node. */
-	if (p->on && p->stage < STAGE_ENDED)
-		kubelet_failure(s, p);
-	if (p->on && p->stage == STAGE_STOPPING)
+	if (p->on)
 		nodes_pod_left(s, p->on, p);
 	sim_cancel(s, p->timer);
 	p->stage = STAGE_GONE;
