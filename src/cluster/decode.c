@@ -34,6 +34,11 @@ static const struct object_field pod_labels[] = {
 	FIELD(LABEL_GENERATION, F_LABEL64, pod, generation),
 };
 
+static const struct object_field pod_spec_fields[] = {
+	FIELD("nodeName", F_TEXT, pod, node),
+	FIELD("terminationGracePeriodSeconds", F_INT32, pod, stop_grace),
+};
+
 static const struct object_field pod_status_fields[] = {
 	FIELD("reason", F_CLIPPED, pod, reason),
 	FIELD("message", F_CLIPPED, pod, message),
@@ -285,10 +290,10 @@ bool decode_pod(struct pod *ret, yyjson_val *val, struct arena *a, struct err *e
 	if (!read_meta(&ret->meta, val, a, e))
 		return false;
 	READ(ret, pod_labels, json_at(val, "metadata", "labels", NULL), a);
+	READ(ret, pod_spec_fields, spec, a);
 	READ(ret, pod_status_fields, status, a);
 	ret->address = read_address(json_at(val, "metadata", "annotations", NULL), a);
 	ret->phase = phase_of(json_str(json_get(status, "phase")));
-	ret->node = keep_text(json_str(json_get(spec, "nodeName")), a);
 	ret->tolerations = tolerations_read(json_get(spec, "tolerations"));
 	read_conditions(ret, status, a);
 	read_all_containers(ret, spec, status, a);

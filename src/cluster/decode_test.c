@@ -99,15 +99,16 @@ static void test_pod(void **state)
 
 static void test_disruption(void **state)
 {
-	struct pod p =
-		pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
-	               "\"status\":\"True\",\"reason\":\"DeletionByTaintManager\","
-	               "\"lastTransitionTime\":\"1970-01-01T00:01:40Z\"}]}}");
+	struct pod p = pod_of("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"terminationGracePeriodSeconds\":600},"
+	                      "\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\","
+	                      "\"reason\":\"DeletionByTaintManager\","
+	                      "\"lastTransitionTime\":\"1970-01-01T00:01:40Z\"}]}}");
 
 	(void)state;
 	assert_true(p.disrupted);
 	same(p.disrupter, "DeletionByTaintManager");
 	assert_int_equal(p.disrupted_at, SECONDS(100));
+	assert_int_equal(p.stop_grace, 600);
 	p = pod_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\","
 	           "\"status\":\"False\",\"reason\":\"X\",\"lastTransitionTime\":\"1970-01-01T00:01:40Z\"}]}}");
 	assert_false(p.disrupted);

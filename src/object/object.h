@@ -67,6 +67,7 @@ struct pod {
 	bool disrupted;                 /* condition DisruptionTarget is True */
 	struct str disrupter;           /* … and its reason: EvictionByEvictionAPI, DeletionByTaintManager … */
 	msec disrupted_at;              /* … since then; 0: not known */
+	int32_t stop_grace;             /* spec.terminationGracePeriodSeconds; 0: not known, or none */
 	struct tolerations tolerations; /* as stored: the API server adds its own */
 	/* What was seen of its end while nobody had asked for its deletion, and no condition said that it is disrupted;
 	   kept by the operator's cache. */

@@ -172,14 +172,16 @@ bool pod_ended_by_itself(const struct pod *pod, msec finished)
 }
 
 /* A kubelet that stops a pod (its node shuts down, or runs short of memory) asks nobody to delete it: only the
-   condition says so. A program that exits with 0 then has done as it was told, and the pod's phase may be Succeeded. */
+   condition says so. A program that exits with 0 then has done as it was told, and the pod's phase may be Succeeded.
+   The kubelet dates the condition when the last container has ended, and that one may have used up the grace period. */
 static bool is_stopped(const struct pod *pod, const struct ends_tally *t)
 {
 	bool over = t->counting && t->ended == t->counting;
+	msec asked = pod->disrupted_at - SECONDS(MAX(pod->stop_grace, 0));
 
 	if (!pod_is_disrupted(pod))
 		return false;
-	return !pod->disrupted || is_rejected(pod) || !ended_before(pod, over ? t->finished : 0, pod->disrupted_at);
+	return !pod->disrupted || is_rejected(pod) || !ended_before(pod, over ? t->finished : 0, asked);
 }
 
 struct pod_result pod_result(const struct role *role, const struct pod *pod)

@@ -138,6 +138,7 @@ static void ended_before_a_disruption(void **state)
 		msec finished, seen, at; /* by its own clock; seen without the condition; the condition */
 		bool ended;              /* the phase was final, without the condition */
 		bool own;
+		int32_t grace;
 	} table[] = {
 		{ SECONDS(1000), 0, SECONDS(1000), false, false },
 		{ SECONDS(1000), 0, SECONDS(1120), false, false },
@@ -149,6 +150,9 @@ static void ended_before_a_disruption(void **state)
 		{ SECONDS(1000), SECONDS(1000), SECONDS(900), true, true },
 		{ 0, 0, SECONDS(1121), false, false },
 		{ 0, 0, SECONDS(1121), true, true },
+		/* a sidecar may have taken that long after it */
+		{ SECONDS(1000), 0, SECONDS(1720), false, false, 600 },
+		{ SECONDS(1000), 0, SECONDS(1721), false, true, 600 },
 	};
 	struct role role = plain_role();
 
@@ -163,6 +167,7 @@ static void ended_before_a_disruption(void **state)
 			           .disrupted = true,
 			           .reason = code ? STR("Terminated") : STR_NONE,
 			           .disrupted_at = table[i / 2].at,
+			           .stop_grace = table[i / 2].grace,
 			           .ended = table[i / 2].ended,
 			           .ended_seen = table[i / 2].seen,
 			           .containers = &main,
