@@ -72,7 +72,7 @@ struct pod {
 	/* What was seen of its end while nobody had asked for its deletion, and no condition said that it is disrupted;
 	   kept by the operator's cache. */
 	bool ended;      /* the phase was final */
-	msec ended_seen; /* the latest `finished` of its containers; 0: none */
+	msec ended_seen; /* the latest `finished` of its containers that stay ended; 0: none */
 	bool gone;       /* its DELETED event was seen; this is its last state */
 	const struct container *containers;
 	size_t n_containers;

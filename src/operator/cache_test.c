@@ -497,6 +497,14 @@ static void test_ends_that_were_seen(void **state)
 	kept = cache_child(&f->cache, RES_POD, p.meta.ns, p.meta.name)->pod;
 	assert_int_equal(kept->ended_seen, 5000);
 	assert_false(kept->ended);
+	/* A container that is about to start again in place has not ended. */
+	p = a_pod("a", "x", "2", "j");
+	c.comes_back = true;
+	p.containers = &c;
+	p.n_containers = 1;
+	pod_event(f, EVENT_PUT, &p);
+	assert_int_equal(cache_child(&f->cache, RES_POD, p.meta.ns, p.meta.name)->pod->ended_seen, 0);
+	c.comes_back = false;
 	/* A kubelet that stops a pod asks nobody to delete it; the condition goes again where it was not meant. */
 	p = a_pod("a", "w", "3", "j");
 	p.containers = &c;

@@ -121,9 +121,12 @@ static void keep_end(struct pod *pod, const struct pod *before)
 	if (pod->meta.deleted || pod->disrupted)
 		return;
 	pod->ended |= pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
-	for (size_t i = 0; i < pod->n_containers; i++)
-		if (!pod->containers[i].init && pod->containers[i].state == CONTAINER_TERMINATED)
-			pod->ended_seen = MAX(pod->ended_seen, pod->containers[i].finished);
+	for (size_t i = 0; i < pod->n_containers; i++) {
+		const struct container *c = &pod->containers[i];
+
+		if (!c->init && c->state == CONTAINER_TERMINATED && !c->comes_back)
+			pod->ended_seen = MAX(pod->ended_seen, c->finished);
+	}
 }
 
 /* FROM: a pod, a service, a PodGroup, as CH is. */

@@ -103,6 +103,7 @@ struct ends_tally {
 	int counting, ended, bad;
 	int32_t exit_code; /* the first bad one */
 	bool oom;
+	bool back;              /* the kubelet was about to start one again, in place */
 	msec started, finished; /* the first, the last */
 };
 
@@ -119,6 +120,7 @@ static struct ends_tally tally_of(const struct role *role, const struct pod *pod
 		if (c->state != CONTAINER_TERMINATED || (c->comes_back && !is_final(pod)))
 			continue;
 		t.ended++;
+		t.back |= c->comes_back;
 		t.finished = MAX(t.finished, c->finished);
 		if (c->started && (!t.started || c->started < t.started))
 			t.started = c->started;
@@ -166,9 +168,21 @@ static bool ended_before(const struct pod *pod, msec finished, msec asked)
 	return finished && finished < asked - clocks_differ;
 }
 
-bool pod_ended_by_itself(const struct pod *pod, msec finished)
+/* When what counts has ended, as far as that says when the pod did; 0: not at all. */
+static msec own_end(const struct pod *pod, const struct ends_tally *t)
 {
-	return !pod->meta.deleted || ended_before(pod, finished, pod->meta.deleted - SECONDS(pod->meta.grace));
+	const struct container *init = failed_init(pod);
+
+	if (t->counting && t->ended == t->counting)
+		return t->back ? 0 : t->finished;
+	return init ? init->finished : 0;
+}
+
+bool pod_ended_by_itself(const struct role *role, const struct pod *pod)
+{
+	struct ends_tally t = tally_of(role, pod);
+
+	return !pod->meta.deleted || ended_before(pod, own_end(pod, &t), pod->meta.deleted - SECONDS(pod->meta.grace));
 }
 
 /* A kubelet that stops a pod (its node shuts down, or runs short of memory) asks nobody to delete it: only the
@@ -176,12 +190,11 @@ bool pod_ended_by_itself(const struct pod *pod, msec finished)
    The kubelet dates the condition when the last container has ended, and that one may have used up the grace period. */
 static bool is_stopped(const struct pod *pod, const struct ends_tally *t)
 {
-	bool over = t->counting && t->ended == t->counting;
 	msec asked = pod->disrupted_at - SECONDS(MAX(pod->stop_grace, 0));
 
 	if (!pod_is_disrupted(pod))
 		return false;
-	return !pod->disrupted || is_rejected(pod) || !ended_before(pod, over ? t->finished : 0, asked);
+	return !pod->disrupted || is_rejected(pod) || !ended_before(pod, own_end(pod, t), asked);
 }
 
 struct pod_result pod_result(const struct role *role, const struct pod *pod)

@@ -68,7 +68,7 @@ static void judge_pod(struct world *w, struct role_view *v, struct replica *rep)
 		rep->barren = !pod_has_run(pod);
 		return;
 	}
-	if (res.result != RESULT_NONE && pod_ended_by_itself(pod, res.finished)) {
+	if (res.result != RESULT_NONE && pod_ended_by_itself(v->role, pod)) {
 		if (res.result == RESULT_SUCCESS)
 			rep->verdict = V_COMPLETED;
 		else

@@ -180,6 +180,38 @@ static void ended_before_a_disruption(void **state)
 	}
 }
 
+/* It crashed a while ago and waits to be started again in place, when somebody takes its pod away: that is no end of
+   its own, however long ago and whoever saw it. Nor is that of one container while another one still ran. */
+static void stopped_before_it_came_back(void **state)
+{
+	struct container c[2] = {
+		{ .name = STR("main"), .state = CONTAINER_TERMINATED, .exit_code = 25, .finished = SECONDS(100) },
+		{ .name = STR("more"), .state = CONTAINER_WAITING },
+	};
+	struct template_container in[2] = { { .name = STR("main"), .counts = true },
+		                            { .name = STR("more"), .counts = true } };
+	struct role role = { .containers = in, .n_containers = 2 };
+	struct pod deleted = {
+		.phase = POD_FAILED, .meta = { .deleted = SECONDS(1000) }, .containers = c, .n_containers = 1
+	};
+	struct pod disrupted = { .phase = POD_FAILED,
+		                 .disrupted = true,
+		                 .disrupted_at = SECONDS(1000),
+		                 .containers = c,
+		                 .n_containers = 1 };
+
+	(void)state;
+	assert_true(pod_ended_by_itself(&role, &deleted));
+	assert_int_equal(pod_result(&role, &disrupted).cause, CAUSE_FAILED);
+	c[0].comes_back = true;
+	assert_false(pod_ended_by_itself(&role, &deleted));
+	assert_int_equal(pod_result(&role, &disrupted).cause, CAUSE_DISRUPTED);
+	c[0].comes_back = false;
+	deleted.n_containers = disrupted.n_containers = 2;
+	assert_false(pod_ended_by_itself(&role, &deleted));
+	assert_int_equal(pod_result(&role, &disrupted).cause, CAUSE_DISRUPTED);
+}
+
 /* The node shuts down, and the program takes SIGTERM for a good end: nobody asks for the pod's deletion, and its phase
    is Succeeded. The job goes on. */
 static void a_kubelets_stop_is_no_success(void **state)
@@ -349,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results),
 		cmocka_unit_test(ended_before_a_disruption),
+		cmocka_unit_test(stopped_before_it_came_back),
 		cmocka_unit_test(a_kubelets_stop_is_no_success),
 		cmocka_unit_test(containers_that_come_back),
 		cmocka_unit_test(codes_of_evicted_pods),

@@ -91,7 +91,7 @@ struct pod_result {
 struct pod_result pod_result(const struct role *role, const struct pod *pod);
 /* Does that result count? What ended after somebody had asked for the pod's deletion does not: a script that catches
    SIGTERM and exits 0 has not succeeded. */
-bool pod_ended_by_itself(const struct pod *pod, msec finished);
+bool pod_ended_by_itself(const struct role *role, const struct pod *pod);
 /* Why a pod that was deleted, and had not ended, is lost. */
 enum cause pod_loss(const struct world *w, const struct pod *pod);
 bool pod_is_disrupted(const struct pod *pod);
