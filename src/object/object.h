@@ -73,6 +73,9 @@ struct pod {
 	   kept by the operator's cache. */
 	bool ended;      /* the phase was final */
 	msec ended_seen; /* the latest `finished` of its containers that stay ended; 0: none */
+	/* By our own clock, kept there too (plan_pod_seen()). */
+	msec stuck;      /* its containers cannot be created since then; 0: nothing is wrong */
+	msec stuck_calm; /* … but nothing of that was shown since then; 0: it is shown now */
 	bool gone;       /* its DELETED event was seen; this is its last state */
 	const struct container *containers;
 	size_t n_containers;

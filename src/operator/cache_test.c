@@ -547,11 +547,36 @@ static void test_nodes_missed_are_bounded(void **state)
 	assert_int_equal(f->cache.nodes_missed, f->cache.nodes.n);
 }
 
+/* Since when its containers cannot be created is our own time, and that pod's alone. */
+static void test_since_when_it_is_stuck(void **state)
+{
+	struct fixture *f = *state;
+	struct container c = { .name = STR("main"), .reason = STR("ErrImagePull") };
+	struct pod pod = a_pod("p", "u1", "1", "j");
+
+	pod.phase = POD_PENDING;
+	pod.started = SECONDS(5);
+	pod.containers = &c;
+	pod.n_containers = 1;
+	f->cache.now = SECONDS(1000);
+	pod_event(f, EVENT_PUT, &pod);
+	f->cache.now = SECONDS(1060);
+	pod.meta.rv = STR("2");
+	c.reason = STR("ImagePullBackOff");
+	pod_event(f, EVENT_PUT, &pod);
+	assert_int_equal(cache_child(&f->cache, RES_POD, STR("ns"), STR("p"))->pod->stuck, SECONDS(1000));
+	pod.meta.rv = STR("3");
+	pod.meta.uid = STR("u2");
+	pod_event(f, EVENT_PUT, &pod);
+	assert_int_equal(cache_child(&f->cache, RES_POD, STR("ns"), STR("p"))->pod->stuck, SECONDS(1060));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_children_by_job),
+		TEST(test_since_when_it_is_stuck),
 		TEST(test_own_write_is_not_overwritten),
 		TEST(test_versions_that_are_no_numbers),
 		TEST(test_old_list),

@@ -114,7 +114,7 @@ static void drop(struct cache *c, struct cached_child *ch)
    of nodes are not the server's: what we have seen in that order is sure. */
 static void keep_end(struct pod *pod, const struct pod *before)
 {
-	if (before && str_eq(before->meta.uid, pod->meta.uid)) {
+	if (before) {
 		pod->ended = before->ended;
 		pod->ended_seen = before->ended_seen;
 	}
@@ -129,6 +129,14 @@ static void keep_end(struct pod *pod, const struct pod *before)
 	}
 }
 
+static void keep_seen(const struct cache *c, struct pod *pod, const struct pod *before)
+{
+	if (before && !str_eq(before->meta.uid, pod->meta.uid))
+		before = NULL;
+	keep_end(pod, before);
+	plan_pod_seen(pod, before, c->now);
+}
+
 /* FROM: a pod, a service, a PodGroup, as CH is. */
 static void replace(struct cache *c, struct cached_child *ch, const struct child *from)
 {
@@ -141,7 +149,7 @@ static void replace(struct cache *c, struct cached_child *ch, const struct child
 	}
 	ch->child = copy_child(ch->resource, from);
 	if (ch->resource == RES_POD)
-		keep_end(ch->pod, before.pod);
+		keep_seen(c, ch->pod, before.pod);
 	free(before.child);
 	if (moves)
 		link_child(c, ch);
@@ -156,7 +164,7 @@ static struct cached_child *add(struct cache *c, enum resource r, const struct c
 	ch->key = child_key(from->meta.ns, from->meta.name);
 	ch->child = copy_child(ch->resource, from);
 	if (ch->resource == RES_POD)
-		keep_end(ch->pod, NULL);
+		keep_seen(c, ch->pod, NULL);
 	versions_start(&ch->versions, origin);
 	map_put(&c->by_name[ch->resource], ch->key, ch);
 	link_child(c, ch);

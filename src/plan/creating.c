@@ -30,6 +30,48 @@ const struct container *creating_problem(const struct pod *pod)
 	return NULL;
 }
 
+/* A kubelet that starts anew, or begins another try, shows for a while that all is well. Its longest pause between two
+   tries. */
+static const msec calm = MINUTES(5);
+
+static bool waits_still(const struct pod *pod, const struct container *c)
+{
+	for (size_t i = 0; i < pod->n_containers; i++)
+		if (str_eq(pod->containers[i].name, c->name))
+			return pod->containers[i].state == CONTAINER_WAITING;
+	return true;
+}
+
+/* Has a container begun for the first time? Then what was wrong is not any more, and what comes next is another
+   matter. */
+static bool goes_on(const struct pod *pod, const struct pod *before)
+{
+	if (pod->phase != POD_PENDING)
+		return true;
+	for (size_t i = 0; i < before->n_containers; i++) {
+		const struct container *c = &before->containers[i];
+
+		if (c->state == CONTAINER_WAITING && !c->ran && !waits_still(pod, c))
+			return true;
+	}
+	return false;
+}
+
+void plan_pod_seen(struct pod *pod, const struct pod *before, msec now)
+{
+	bool problem = pod->phase == POD_PENDING && creating_problem(pod);
+	msec since = before ? before->stuck : 0, quiet = before ? before->stuck_calm : 0;
+
+	if (since && (goes_on(pod, before) || (quiet && now - quiet >= calm)))
+		since = quiet = 0;
+	if (problem)
+		quiet = 0;
+	else if (since && !quiet)
+		quiet = now;
+	pod->stuck = problem && !since ? now : since;
+	pod->stuck_calm = quiet;
+}
+
 bool creating_ends(const struct world *w)
 {
 	if (w->base->running)
@@ -45,14 +87,13 @@ enum creating creating_state(struct world *w, const struct pod *pod)
 	const struct plan_config *cfg = w->in->config;
 	const struct container *c = creating_problem(pod);
 	bool ends = cfg->creating_failed && creating_ends(w);
-	msec since, until, restarts_until;
+	msec until, restarts_until;
 
 	if (!c)
 		return CREATING_FINE;
 	if (problems[problem_of(c)].hopeless && ends)
 		return CREATING_HOPELESS;
-	since = pod->started ? pod->started : pod->meta.created;
-	until = since + cfg->creating_duration;
+	until = (pod->stuck ? pod->stuck : w->now) + cfg->creating_duration;
 	if (w->now < until) {
 		world_wake(w, until);
 		return CREATING_FINE;

@@ -81,11 +81,13 @@ static void after_a_quarter_of_an_hour_it_has_failed(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
 		struct t *t = waiting("ImagePullBackOff", policies[i]);
-		msec created = t_pod(t, "worker", 1)->pod.meta.created;
+		msec seen;
 
+		t_pass(t, MINUTES(60));
+		seen = t->now;
 		t_plan(t);
-		assert_int_equal(t->plan.wake, created + MINUTES(15));
-		t->now = created + MINUTES(15);
+		assert_int_equal(t->plan.wake, seen + MINUTES(15));
+		t->now = seen + MINUTES(15);
 		t_plan(t);
 		assert_int_equal(t->record->outcome, PHASE_FAILED);
 		assert_int_equal(t->record->restarts, 0);
@@ -120,6 +122,7 @@ static void a_job_that_has_run_waits(void **state)
 		for (size_t j = 0; j < ARRAY_LEN(policies); j++) {
 			struct t *t = has_run(reasons[i], policies[j]);
 
+			t_settle(t);
 			t_pass(t, MINUTES(600));
 			t_settle(t);
 			assert_int_equal(t->record->outcome, PHASE_NONE);
@@ -150,20 +153,121 @@ static void a_job_that_has_run_is_tried_again(void **state)
 	t_free(t);
 }
 
-/* The clock runs from the start of the pod, once the kubelet has it. */
-static void the_clock_of_the_pod(void **state)
+/* A long pull, or an init container that takes its time, and then one try that fails. */
+static void the_clock_of_the_problem(void **state)
 {
-	struct t *t = waiting("ImagePullBackOff", RESTART_NEVER);
+	struct t *t = waiting("ContainerCreating", RESTART_NEVER);
+	struct t_pod *p = t_pod(t, "worker", 1);
 
 	(void)state;
-	t_pod(t, "worker", 1)->pod.started = t->now + MINUTES(60);
-	t_pass(t, MINUTES(74));
-	t_plan(t);
+	p->pod.started = t->now;
+	t_pod(t, "worker", 0)->pod.node = STR("node-1");
+	t_pass(t, MINUTES(60));
+	t_settle(t);
+	p->containers[0].reason = STR("ErrImagePull");
+	t_settle(t);
 	assert_int_equal(t->record->outcome, PHASE_NONE);
-	t_pass(t, MINUTES(2));
+	assert_contains(t_reason(t), "ErrImagePull");
+	t_pass(t, MINUTES(14));
+	t_settle(t);
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	t_pass(t, MINUTES(1));
 	t_plan(t);
 	assert_int_equal(t->record->outcome, PHASE_FAILED);
 	t_free(t);
+}
+
+/* What is shown of a pod, a minute after the last: first of what prepares, then of what counts. */
+struct shown {
+	enum container_state init;
+	const char *reason;
+	int stuck; /* since how many minutes */
+	enum container_state main;
+	int pause; /* … or so many */
+};
+
+static void show(const struct shown *table, size_t n)
+{
+	msec now = MINUTES(1000);
+	struct container containers[2][2] = { 0 };
+	struct pod pods[2];
+
+	for (size_t i = 0; i < n; i++) {
+		struct container *c = containers[i % 2];
+		struct pod *pod = &pods[i % 2];
+
+		now += MINUTES(MAX(table[i].pause, 1));
+		c[0] = (struct container){ .name = STR("init"), .init = true, .state = table[i].init };
+		c[1] = (struct container){ .name = STR("main"),
+			                   .state = table[i].main,
+			                   .reason = str_c(table[i].reason) };
+		*pod = (struct pod){ .containers = c, .n_containers = 2 };
+		if (table[i].main == CONTAINER_RUNNING)
+			pod->phase = POD_RUNNING;
+		plan_pod_seen(pod, i ? &pods[(i + 1) % 2] : NULL, now);
+		if ((table[i].stuck < 0) != !pod->stuck || (pod->stuck && now - pod->stuck != MINUTES(table[i].stuck)))
+			fail_msg("step %zu: stuck for %lld s", i,
+			         pod->stuck ? (long long)(now - pod->stuck) / 1000 : -1);
+	}
+}
+
+#define WAITING CONTAINER_WAITING
+#define RUNNING CONTAINER_RUNNING
+#define TERMINATED CONTAINER_TERMINATED
+
+static void what_is_a_new_problem(void **state)
+{
+	static const char *const wait = "PodInitializing";
+	/* Tries and pauses take turns; what a kubelet shows between them for a while is no success. */
+	static const struct shown turns[] = {
+		{ TERMINATED, wait, -1, WAITING, 0 },
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 0 },
+		{ TERMINATED, "ImagePullBackOff", 1, WAITING, 0 },
+		{ TERMINATED, "ErrImagePull", 2, WAITING, 0 },
+		{ TERMINATED, "ContainerCreating", 3, WAITING, 0 },
+		{ TERMINATED, "ContainerCreating", 6, WAITING, 3 },
+		{ TERMINATED, "ErrImagePull", 7, WAITING, 0 },
+		/* The quiet time begins anew with each. */
+		{ TERMINATED, "ContainerCreating", 8, WAITING, 0 },
+		{ TERMINATED, "ErrImagePull", 12, WAITING, 4 },
+	};
+	/* Quiet for longer than the longest pause. */
+	static const struct shown quiet[] = {
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 0 },
+		{ TERMINATED, "ContainerCreating", 1, WAITING, 0 },
+		{ TERMINATED, "ContainerCreating", -1, WAITING, 5 },
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 3 },
+	};
+	static const struct shown at_once[] = {
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 0 },
+		{ TERMINATED, "ContainerCreating", 1, WAITING, 0 },
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 5 },
+	};
+	/* The image of what prepares was missing for long; then it ran. */
+	static const struct shown next[] = {
+		{ WAITING, "ErrImagePull", 0, WAITING, 0 },
+		{ WAITING, "ErrImagePull", 14, WAITING, 14 },
+		{ RUNNING, wait, -1, WAITING, 0 },
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 0 },
+	};
+	/* Nobody saw it run. */
+	static const struct shown unseen[] = {
+		{ WAITING, "ErrImagePull", 0, WAITING, 0 },
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 14 },
+	};
+	/* It runs: a container that fails later is another matter. */
+	static const struct shown runs[] = {
+		{ TERMINATED, "ErrImagePull", 0, WAITING, 0 },
+		{ TERMINATED, "", -1, RUNNING, 0 },
+	};
+
+	(void)state;
+	show(turns, ARRAY_LEN(turns));
+	show(quiet, ARRAY_LEN(quiet));
+	show(at_once, ARRAY_LEN(at_once));
+	show(next, ARRAY_LEN(next));
+	show(unseen, ARRAY_LEN(unseen));
+	show(runs, ARRAY_LEN(runs));
 }
 
 static void an_image_name_that_is_none_never_heals(void **state)
@@ -186,6 +290,7 @@ static void failing_can_be_switched_off(void **state)
 		struct t *t = waiting(reasons[i], RESTART_NEVER);
 
 		t->config.creating_failed = false;
+		t_settle(t);
 		t_pass(t, MINUTES(600));
 		t_settle(t);
 		assert_int_equal(t->record->outcome, PHASE_NONE);
@@ -202,6 +307,7 @@ static void restart_period(void **state)
 	(void)state;
 	t->config.creating_restart_period = MINUTES(40);
 	for (int i = 0; i < 2; i++) {
+		t_settle(t);
 		t_pass(t, MINUTES(16));
 		t_settle(t);
 		assert_int_equal(t_rec(t, "worker")->restarts[CAUSE_CREATE_FAILED], i + 1);
@@ -209,6 +315,7 @@ static void restart_period(void **state)
 		t_settle(t);
 		t_pod(t, "worker", 1)->containers[0].reason = STR("ImagePullBackOff");
 	}
+	t_settle(t);
 	t_pass(t, MINUTES(16));
 	t_settle(t);
 	assert_phase(t, "Failed");
@@ -224,6 +331,7 @@ static void restart_period_of_a_job_that_has_run(void **state)
 	t->config.creating_restart_period = MINUTES(600);
 	t->roles[0].restart.limit = 1;
 	for (int i = 0; i < 3; i++) {
+		t_settle(t);
 		t_pass(t, MINUTES(16));
 		t_settle(t);
 		t_pass(t, MINUTES(1));
@@ -259,7 +367,8 @@ int main(void)
 		cmocka_unit_test(after_a_quarter_of_an_hour_it_has_failed),
 		cmocka_unit_test(a_job_that_has_run_waits),
 		cmocka_unit_test(a_job_that_has_run_is_tried_again),
-		cmocka_unit_test(the_clock_of_the_pod),
+		cmocka_unit_test(the_clock_of_the_problem),
+		cmocka_unit_test(what_is_a_new_problem),
 		cmocka_unit_test(an_image_name_that_is_none_never_heals),
 		cmocka_unit_test(failing_can_be_switched_off),
 		cmocka_unit_test(restart_period),

@@ -124,6 +124,10 @@ struct plan {
 	msec deadline;               /* … and then, whatever the actions have come to; NEVER: no need */
 };
 
+/* A pod is shown to us: BEFORE is what was known of that very one, NULL if nothing was. Keeps since when its containers
+   cannot be created, by our own clock. */
+void plan_pod_seen(struct pod *pod, const struct pod *before, msec now);
+
 /* Plans one job. Everything in the result lives in A or in the input. */
 struct plan plan_job(const struct plan_input *in, struct arena *a);
 

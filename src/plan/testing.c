@@ -122,8 +122,10 @@ const struct plan *t_plan(struct t *t)
 		.status_written = t->status_written,
 	};
 
-	for (size_t i = 0; i < t->n_pods; i++)
+	for (size_t i = 0; i < t->n_pods; i++) {
+		plan_pod_seen(&t->pods[i].pod, &t->pods[i].pod, t->now);
 		pods[i] = &t->pods[i].pod;
+	}
 	for (size_t i = 0; i < t->n_services; i++)
 		services[i] = &t->services[i];
 	t->plan = plan_job(&in, &t->a);

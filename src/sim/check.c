@@ -411,8 +411,13 @@ static void check_script(struct sim *s, const struct sim_job *job, const struct 
 /* The kubelet tries again for as long as it takes: what has run once does not end so. */
 static void check_uncreated(struct sim *s, const struct sim_job *job, const struct record *r)
 {
-	bool uncreated = str_eqc(r->why, cause_name(CAUSE_CREATE_FAILED)) || str_eqc(r->why, "CannotBeCreated");
+	bool tried = str_eqc(r->why, cause_name(CAUSE_CREATE_FAILED)),
+	     uncreated = tried || str_eqc(r->why, "CannotBeCreated");
 
+	if (tried && (!job->uncreated || s->now - job->uncreated < SIM_CREATING))
+		sim_broken(s, INV_HASTENED,
+		           "%.*s ends because a pod cannot be created, and that is no %lld s ago: %.*s",
+		           STR_F(job->name), (long long)SIM_CREATING / 1000, STR_F(r->reason));
 	if (uncreated && job->has_run)
 		sim_broken(s, INV_UNCREATED, "%.*s has run, and ends because a pod cannot be created: %.*s",
 		           STR_F(job->name), STR_F(r->reason));

@@ -132,10 +132,28 @@ static bool registry_is_away(const struct sim *s, const struct sim_pod *p)
 	return !scripted(p) && !s->quiet && s->now < s->registry_until;
 }
 
+/* What has been pulled for long fails once, and the next try goes well. */
+static bool pull_fails(struct sim *s, struct sim_pod *p)
+{
+	if (!p->slow_pull)
+		return false;
+	p->slow_pull = false;
+	main_container(p)->reason = STR("ErrImagePull");
+	kubelet_failure(s, p);
+	server_pod_changed(s, p);
+	later(s, p, 500, 5000);
+	return true;
+}
+
 static void pull(struct sim *s, struct sim_pod *p)
 {
 	p->stage = STAGE_STARTING;
-	if (registry_is_away(s, p)) {
+	if (!scripted(p) && sim_chance(s, 30)) {
+		s->tally->hits[HIT_SLOW_PULL]++;
+		p->slow_pull = true;
+		main_container(p)->reason = STR("ContainerCreating");
+		later(s, p, 15000, 60000);
+	} else if (registry_is_away(s, p)) {
 		s->tally->hits[HIT_REGISTRY]++;
 		main_container(p)->reason = STR("ImagePullBackOff");
 		kubelet_failure(s, p);
@@ -159,6 +177,8 @@ static void start_pod(struct sim *s, struct sim_pod *p)
 	/* Not again where only its main container starts again. */
 	bool prepares = p->main && p->containers[0].state == CONTAINER_WAITING;
 
+	if (pull_fails(s, p))
+		return;
 	if ((p->stuck && !s->quiet) || registry_is_away(s, p)) {
 		later(s, p, 20000, 60000);
 		return;

@@ -130,7 +130,7 @@ static struct operator_config config(const struct sim *s)
 	/* The same rules at a quicker pace, so that a run sees more of them. */
 	c.plan.node_outage_wait = MINUTES(3);
 	c.plan.force_delete_after = MINUTES(1);
-	c.plan.creating_duration = SECONDS(20);
+	c.plan.creating_duration = s->opt.mutant == MUTANT_CURT ? 1000 : SIM_CREATING;
 	c.plan.gang = s->opt.mutant == MUTANT_EAGER ? GANG_NONE : s->gang;
 	load_config(s, &c);
 	/* Some runs keep few jobs ready, so that they are read again and again. */

@@ -57,6 +57,7 @@ struct sim_job {
 	struct str refused_role;            /* … of this role alone, and never; empty: of all */
 	bool was_refused;                   /* … or did not, from its first day on */
 	bool has_run;                       /* its status has said so once */
+	msec uncreated;                     /* since a container of it could not be created, the first time; 0: never */
 	msec denied;                        /* a policy denies its pods until then */
 	msec status_refused;                /* … and the server its status */
 	msec own_refused;                   /* … and what its kind wrote in it */
@@ -107,6 +108,7 @@ struct sim_pod {
 	int64_t born;
 	bool counted;          /* one of its job's failures */
 	bool stuck;            /* cannot start for a long time */
+	bool slow_pull;        /* its image takes long, and then one try fails */
 	bool in_place;         /* the kubelet may start its container again */
 	bool sidecar_again;    /* … and does so with the sidecar */
 	msec held;             /* by somebody's finalizer until then; NEVER: for ever */

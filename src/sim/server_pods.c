@@ -28,6 +28,10 @@ static void show_pod(struct sim *s, struct sim_pod *p, bool gone)
 
 void server_pod_changed(struct sim *s, struct sim_pod *p)
 {
+	struct str reason = p->containers[p->main].reason;
+
+	if (p->job && !p->job->uncreated && (str_eqc(reason, "ErrImagePull") || str_eqc(reason, "ImagePullBackOff")))
+		p->job->uncreated = s->now;
 	p->now.meta.rv = server_next_rv(s);
 	show_pod(s, p, false);
 }

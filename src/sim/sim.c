@@ -34,6 +34,7 @@ static const char *const invariant_names[] = {
 	[INV_GANG] = "gang-first",
 	[INV_REFUSED] = "refusals-pass",
 	[INV_UNCREATED] = "uncreatable-never-ran",
+	[INV_HASTENED] = "uncreatable-for-long",
 	[INV_EARLY] = "ends-when-gone",
 	[INV_LEFT] = "left-is-forgotten",
 	[INV_DEADLINE] = "deadlines-are-kept",

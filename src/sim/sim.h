@@ -32,7 +32,8 @@ enum {
 	SIM_JOBS = 6,   /* that users like to have around */
 	SIM_NAMES = 9,  /* that they give their jobs */
 	SIM_GRACE = 30,
-	SIM_TOLERATION = 60, /* seconds on a node that does not answer, for pods that say nothing of it */
+	SIM_CREATING = 20000, /* ms: so long a pod that cannot be created is waited for */
+	SIM_TOLERATION = 60,  /* seconds on a node that does not answer, for pods that say nothing of it */
 };
 
 enum event_type {

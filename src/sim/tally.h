@@ -50,6 +50,7 @@
 	X(POD_DELETED, "pod deleted by a user")                                                                        \
 	X(UNLABELLED, "labels removed")                                                                                \
 	X(IMAGE, "image cannot be pulled")                                                                             \
+	X(SLOW_PULL, "image pulled slowly, and one try fails")                                                         \
 	X(REGISTRY, "registry not reached for a while")                                                                \
 	X(INIT, "init container fails")                                                                                \
 	X(EXIT_PERMANENT, "exit 1-127")                                                                                \

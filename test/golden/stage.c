@@ -303,8 +303,10 @@ static bool look(struct stage *s)
 	};
 	struct plan plan;
 
-	for (size_t i = 0; i < s->pods.n; i++)
+	for (size_t i = 0; i < s->pods.n; i++) {
+		plan_pod_seen(&s->pods.v[i]->pod, &s->pods.v[i]->pod, s->now);
 		pods[i] = &s->pods.v[i]->pod;
+	}
 	for (size_t i = 0; i < s->services.n; i++)
 		services[i] = s->services.v[i];
 	plan = plan_job(&in, &s->a);
