@@ -297,7 +297,8 @@ void record_shorten(struct record *r)
 		struct record_role *role = &r->roles[i];
 		size_t n = 0;
 
-		role->ran.n = 0;
+		/* That it has run at all is worth more than who has. */
+		role->ran.n = MIN(role->ran.n, (size_t)1);
 		for (size_t k = 0; k < role->n_indexes; k++) {
 			struct level *l = &role->indexes[k].level;
 

@@ -270,6 +270,57 @@ static void what_is_a_new_problem(void **state)
 	show(runs, ARRAY_LEN(runs));
 }
 
+/* On one machine all start together: whether the other role was faster does not decide how the job ends. */
+static void what_can_never_run_beside_a_role_that_runs(void **state)
+{
+	struct t *t = t_new();
+	struct t_pod *p;
+
+	(void)state;
+	t_role(t, "ps", 1);
+	t_role(t, "worker", 1);
+	t_settle(t);
+	p = t_pod(t, "worker", 0);
+	p->pod.node = STR("node-1");
+	t_pod(t, "ps", 0)->pod.phase = POD_RUNNING;
+	t_settle(t);
+	p->pod.phase = POD_FAILED;
+	p->pod.reason = STR("CreateContainerConfigError");
+	p->pod.message = STR("ConfigMap settings does not exist");
+	t_settle(t);
+	assert_phase(t, "Failed");
+	assert_string_equal(t_reason(t), "worker-0 cannot run: ConfigMap settings does not exist");
+	t_free(t);
+}
+
+/* One of two trains; the other waited for a node for days, and then its image is missing. */
+static void a_job_of_which_one_replica_has_run_waits(void **state)
+{
+	static const char *const reasons[] = { "ImagePullBackOff", "InvalidImageName" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct t *t = waiting("ContainerCreating", RESTART_NEVER);
+		struct t_pod *p = t_pod(t, "worker", 1);
+
+		p->pod.node = STR_NONE;
+		t_pod(t, "worker", 0)->pod.phase = POD_RUNNING;
+		t_pod(t, "worker", 0)->pod.node = STR("node-2");
+		t_settle(t);
+		t_pass(t, MINUTES(3 * 24 * 60));
+		p->pod.node = STR("node-1");
+		p->containers[0].reason = str_c(reasons[i]);
+		t_settle(t);
+		t_pass(t, MINUTES(600));
+		t_settle(t);
+		assert_int_equal(t->record->outcome, PHASE_NONE);
+		assert_phase(t, "Creating");
+		assert_contains(t_reason(t), "worker-1: ");
+		assert_contains(t_reason(t), reasons[i]);
+		t_free(t);
+	}
+}
+
 static void an_image_name_that_is_none_never_heals(void **state)
 {
 	struct t *t = waiting("InvalidImageName", RESTART_ALWAYS);
@@ -367,6 +418,8 @@ int main(void)
 		cmocka_unit_test(after_a_quarter_of_an_hour_it_has_failed),
 		cmocka_unit_test(a_job_that_has_run_waits),
 		cmocka_unit_test(a_job_that_has_run_is_tried_again),
+		cmocka_unit_test(a_job_of_which_one_replica_has_run_waits),
+		cmocka_unit_test(what_can_never_run_beside_a_role_that_runs),
 		cmocka_unit_test(the_clock_of_the_problem),
 		cmocka_unit_test(what_is_a_new_problem),
 		cmocka_unit_test(an_image_name_that_is_none_never_heals),

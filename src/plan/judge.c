@@ -63,7 +63,7 @@ static void judge_pod(struct world *w, struct role_view *v, struct replica *rep)
 
 	if (is_hopeless(pod)) {
 		/* Where the job has run before, another try may find again what is missing now. */
-		rep->hopeless = creating_ends(w);
+		rep->hopeless = creating_ends_whole(w, v);
 		failed(rep, rep->hopeless ? CAUSE_CREATE_FAILED : CAUSE_DISRUPTED, -1, w->now);
 		rep->barren = !pod_has_run(pod);
 		return;

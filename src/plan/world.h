@@ -120,8 +120,11 @@ bool node_is_down(const struct world *w, struct str name);
 /* creating.c */
 enum creating { CREATING_FINE, CREATING_RESTART, CREATING_FAILED, CREATING_HOPELESS };
 enum creating creating_state(struct world *w, const struct pod *pod);
-/* May they end the job? Not one that has run. */
+/* May they end the job? Not one of which any replica has run. */
 bool creating_ends(const struct world *w);
+/* The same where all pods of a job start together (the cluster on this machine): that another role was a moment faster
+   says nothing of this one. */
+bool creating_ends_whole(const struct world *w, const struct role_view *v);
 /* The container that cannot be created, or NULL. */
 const struct container *creating_problem(const struct pod *pod);
 

@@ -261,11 +261,17 @@ static void forget_running(yyjson_mut_val *root)
 {
 	yyjson_mut_val *rec = yyjson_mut_obj_get(yyjson_mut_obj_get(root, "status"), "dlOperator"), *span;
 	yyjson_mut_val *phase = yyjson_mut_obj_get(rec, "phase"), *history = yyjson_mut_obj_get(rec, "history");
+	yyjson_mut_val *key, *role;
 	yyjson_mut_arr_iter it;
+	size_t i, max;
 
 	if (yyjson_mut_equals_str(phase, "Running") || yyjson_mut_obj_get(rec, "outcome"))
 		return;
 	yyjson_mut_obj_remove_key(rec, "runningTime");
+	yyjson_mut_obj_foreach(yyjson_mut_obj_get(rec, "roles"), i, max, key, role)
+	{
+		yyjson_mut_obj_remove_key(role, "ran");
+	}
 	yyjson_mut_arr_iter_init(history, &it);
 	while (history && (span = yyjson_mut_arr_iter_next(&it)))
 		if (yyjson_mut_equals_str(yyjson_mut_obj_get(span, "phase"), "Running"))
