@@ -83,12 +83,15 @@ struct taken {
 	struct taken *prev, *next;
 };
 
-/* What the server said to the last of a job's creates that it did not take (refused.c). Few jobs have one. */
+/* What the server said to the last create of one sort and role that it did not take (refused.c). Few jobs have one, and
+   none more than two for each role that it ever had, and its PodGroup's. */
 struct refused {
 	struct refusal refusal;
-	enum resource what;
-	char *text;         /* the message, and behind it the role */
+	char *text;         /* the message */
 	struct taken taken; /* what it is about, if that is a name */
+	bool now, made;     /* among the answers since the last pass */
+	struct refused *next;
+	char role[];
 };
 
 /* What was answered when we asked for pods that the record saw and we did not (ask.c). */
@@ -134,13 +137,11 @@ struct cached_job {
 	struct queue_item item;
 	size_t in_flight; /* it is not planned again until all are answered */
 	struct creates creates;
-	/* Among the answers since the last pass. [true]: of children that do not count. */
-	bool created, failed, refused_now[2];
+	/* Among the answers since the last pass. */
+	bool failed;
 	bool unproven; /* none of these answers shows that what failed before goes well now */
 	msec retry_after;
-	struct refused *refused[2];     /* … NULL: none ever was */
-	struct refused_child *standing; /* of those that were refused and not made since */
-	size_t n_standing;
+	struct refused *refused;
 	struct losses losses;
 	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
 	msec status_written;

@@ -1,9 +1,10 @@
 /*
  * The creates of a plan's first stage, many in flight at once: one at first, and one more with each good
- * answer, so that a server which refuses them is asked once and not a thousand times. Each is built when it is
- * its turn: a body can have 40 KB.
+ * answer, so that a server which refuses them is asked once and not a thousand times: what is refused for one role
+ * takes those of that role out of the list, and the rest begins with one again. Each is built when it is its turn: a
+ * body can have 40 KB.
  *
- * The list is what the plan said a moment ago. It is dropped when an answer is not a good one, when the job
+ * The list is what the plan said a moment ago. It is dropped when an answer shows that it does not hold, when the job
  * has changed, at its deadline, and after a second if its children have changed (so that what happened to them is seen
  * and the status shows how far it is); once the last answer is there, the job is planned anew.
  *
@@ -23,7 +24,7 @@ void creates_unbuildable(struct op *op, struct cached_job *job, enum resource r,
 	err_release(e);
 	/* What was sent before it is part of the same pass. */
 	if (!job->in_flight)
-		job->refused_now[false] = job->refused_now[true] = false;
+		refused_settle(job);
 	operator_look(op, job, QUEUE_FRESH);
 }
 
@@ -81,6 +82,22 @@ void creates_drop(struct op *op, struct cached_job *job)
 	l->n = l->at = 0;
 }
 
+void creates_skip(struct op *op, struct cached_job *job, enum resource r, struct str role)
+{
+	struct creates *l = &job->creates;
+	size_t n = l->at;
+
+	l->window = 1;
+	if (!l->v || l->pods != (r == RES_POD))
+		return;
+	for (size_t i = l->at; i < l->n; i++)
+		if (!str_eq(kind_job(job->parsed)->roles[l->v[i].role].name, role))
+			l->v[n++] = l->v[i];
+	l->n = n;
+	if (l->at == l->n)
+		creates_drop(op, job);
+}
+
 static void link_list(struct op *op, struct cached_job *job)
 {
 	struct creates *l = &job->creates;
@@ -101,8 +118,11 @@ static bool may_go(const struct op *op, const struct cached_job *job)
 static void send_one(struct op *op, struct cached_job *job)
 {
 	struct creates *l = &job->creates;
+	struct str role = kind_job(job->parsed)->roles[l->v[l->at].role].name;
 
-	if (!create(op, job, &l->v[l->at]) || ++l->at == l->n)
+	if (!create(op, job, &l->v[l->at]))
+		creates_skip(op, job, l->pods ? RES_POD : RES_SERVICE, role);
+	else if (++l->at == l->n)
 		creates_drop(op, job);
 }
 

@@ -100,6 +100,24 @@ static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct plan_
 		json_mut_put(doc, o, STR("record"), record_write(plan->record, doc));
 }
 
+/* {"pods of worker": "exceeded quota"} */
+static void put_refused(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct cached_job *job)
+{
+	yyjson_mut_val *all = NULL;
+
+	for (const struct refused *r = job->refused; r; r = r->next) {
+		struct arena a = ARENA_INIT;
+		struct str what = arena_printf(&a, "%ss of %.*s", resource_noun(r->refusal.resource),
+		                               STR_F(r->refusal.role.n ? r->refusal.role : STR("the job")));
+
+		if (r->refusal.kind != REFUSED_NOT && !all)
+			all = yyjson_mut_obj_add_obj(doc, to, "refused");
+		if (r->refusal.kind != REFUSED_NOT)
+			yyjson_mut_obj_add(all, json_mut_str(doc, what), json_mut_str(doc, r->refusal.message));
+		arena_release(&a);
+	}
+}
+
 static void put_job(struct op *op, struct cached_job *job, yyjson_mut_doc *doc, yyjson_mut_val *to)
 {
 	struct plan_input in;
@@ -113,10 +131,7 @@ static void put_job(struct op *op, struct cached_job *job, yyjson_mut_doc *doc, 
 	put_number(doc, to, "requestsInFlight", (int64_t)job->in_flight);
 	put_number(doc, to, "failuresInARow", job->item.failures);
 	put_time(doc, to, "notBefore", job->item.not_before);
-	if (refused_last(job, false)->kind != REFUSED_NOT)
-		text(doc, to, "refused", refused_last(job, false)->message);
-	if (refused_last(job, true)->kind != REFUSED_NOT)
-		text(doc, to, "refusedBeside", refused_last(job, true)->message);
+	put_refused(doc, to, job);
 	if (!gather_known(op, job, &in)) {
 		json_mut_put(doc, to, STR("leftAlone"), yyjson_mut_true(doc));
 		return;

@@ -147,8 +147,6 @@ static void fill(struct op *op, struct cached_job *job, const struct children *c
 		.record = job->record,
 		.fleet = op->config.nodes ? cache_fleet(&op->cache) : NULL,
 		.config = &op->config.plan,
-		.refusal = *refused_last(job, false),
-		.aux_refusal = *refused_last(job, true),
 		.losses = job->losses,
 		.group_kept = job->group_kept,
 		.groups_trouble = trouble_of(op, RES_GROUP, STR_NONE),
@@ -156,6 +154,7 @@ static void fill(struct op *op, struct cached_job *job, const struct children *c
 		.status_written = job->status_written,
 		.status_held = job->status_held,
 	};
+	ret->n_refusals = refused_list(job, &op->arena, &ret->refusals);
 	if (!ch)
 		return;
 	pods = arena_raw(&op->arena, ch->n[RES_POD] * sizeof(*pods));

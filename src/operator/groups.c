@@ -27,8 +27,7 @@ static void made(struct op *op, const struct pending *p, const struct outcome *o
 {
 	struct cached_job *job = p->job;
 
-	job->created = true;
-	refused_not(job, RES_GROUP, p->role);
+	refused_made(job, RES_GROUP, p->role);
 	cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	if (p->verb == VERB_PATCH)
 		job->group_kept = plan_group_kept(p->wish, o->object.group);

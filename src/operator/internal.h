@@ -55,8 +55,8 @@ void ask_failed(struct cached_job *job, const struct pending *p);
 /* All of a page are: did every question fail? */
 bool ask_page_failed(struct cached_job *job);
 
-/* taken.c: what FOUND is has the name of a child. WATCHED: a watch shows its end. */
-void taken_note(struct op *op, const struct pending *p, bool aux, const struct meta *found, bool watched);
+/* taken.c: what FOUND is has the name of a child, and R was refused for it. WATCHED: a watch shows its end. */
+void taken_note(struct op *op, const struct pending *p, struct refused *r, const struct meta *found, bool watched);
 /* Nothing stands under that name any more: whoever waits for it goes on. */
 void taken_left(struct op *op, enum resource resource, struct str ns, struct str name);
 /* The job has found that nobody else has the name of that child: it does not wait for it. */
@@ -83,6 +83,8 @@ void creates_prune(struct op *op);
 bool creates_next(struct op *op);
 /* No more of them are sent. */
 void creates_drop(struct op *op, struct cached_job *job);
+/* One of that sort and role was refused: no more of these are sent, and of the rest one first. */
+void creates_skip(struct op *op, struct cached_job *job, enum resource r, struct str role);
 
 /* groups.c: makes or changes the job's PodGroup. False: it could not be sent. */
 bool groups_write(struct op *op, struct cached_job *job, const struct action *a);
@@ -112,17 +114,22 @@ void outcome_failed(struct cached_job *job, const struct outcome *o);
 void outcome_status_refused(struct op *op, struct cached_job *job, int code, bool durable, struct str message);
 
 /* refused.c: a child of the job was not made. */
-void refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role, enum refusal_kind kind,
-                  struct str message);
+struct refused *refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role,
+                             enum refusal_kind kind, struct str message);
 /* … and now one of that sort and role is: what was said before does not count any more. */
-void refused_not(struct cached_job *job, enum resource what, struct str role);
-/* Nothing of what was refused is missing any more. */
-void refused_passed(struct cached_job *job);
-/* What was said to the last that was not made, of children that count or of those that do not. Kind REFUSED_NOT: all
-   were. */
-const struct refusal *refused_last(const struct cached_job *job, bool aux);
-/* It is forgotten. */
-void refused_over(struct cached_job *job, bool aux);
+void refused_made(struct cached_job *job, enum resource what, struct str role);
+/* Was any, among the answers since the last pass? */
+bool refused_any(const struct cached_job *job);
+/* All answers of the pass are there. */
+void refused_settle(struct cached_job *job);
+/* If it was for the name, that is free now. */
+void refused_free_name(struct refused *r);
+/* What was said to children of that sort and role; NULL: nothing ever was. */
+struct refused *refused_find(const struct cached_job *job, enum resource what, struct str role);
+/* For the plan; returns how many there are. */
+size_t refused_list(const struct cached_job *job, struct arena *a, const struct refusal **ret);
+/* The plan says of each of that list: nothing of what was refused is missing any more. */
+void refused_passed(struct cached_job *job, const bool *passed);
 /* The job was edited: everything is tried anew. */
 void refused_forget(struct cached_job *job);
 /* Is that a role which does not count? The job goes on without its children. */

@@ -225,7 +225,7 @@ static void test_tells_whose_a_name_is(void **state)
 
 	watched(s, &seen);
 	listed(s);
-	put_job(s, "10", "", 1);
+	put_job(s, "10", "", 0);
 	for (int i = 0; i < 50 && !waiting(s, VERB_CREATE, RES_SERVICE); i++)
 		status_written(s);
 	t = waiting(s, VERB_CREATE, RES_SERVICE);

@@ -123,8 +123,7 @@ static void pass(struct op *op, struct cached_job *job)
 	case GATHERED:
 		plan = plan_job(&in, &op->arena);
 		job->deadline = plan.deadline;
-		if (plan.refusal_passed)
-			refused_passed(job);
+		refused_passed(job, plan.passed);
 		if (!apply_plan(op, job, &in, &plan)) {
 			queue_at(&op->queue, &job->item, plan.wake);
 			observe_pass(op, job, false, plan.wake != NEVER);

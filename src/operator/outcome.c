@@ -75,18 +75,18 @@ static void name_taken(struct op *op, const struct pending *p, const struct outc
 {
 	struct cached_job *job = p->job;
 	const struct meta *found = &object_child(&o->object)->meta;
-	bool aux = refused_is_aux(job, p->role);
-	const struct refusal *r = refused_last(job, aux);
+	struct refused *r;
 
 	/* The watch has shown its end while this answer was on its way. */
 	if (job->gone || cache_gone_since(&op->cache, found->uid, requests_serial(o->id))) {
 		taken_not(op, p);
 		return;
 	}
-	if (r->kind != REFUSED_FOREIGN || !str_eq(r->message, whose))
+	r = refused_find(job, p->resource, p->role);
+	if (!r || r->refusal.kind != REFUSED_FOREIGN || !str_eq(r->refusal.message, whose))
 		observe_taken(op, job, whose);
-	refused_take(op, job, p->resource, p->role, REFUSED_FOREIGN, whose);
-	taken_note(op, p, aux, found, object_child(&o->object)->job_uid.n > 0);
+	r = refused_take(op, job, p->resource, p->role, REFUSED_FOREIGN, whose);
+	taken_note(op, p, r, found, object_child(&o->object)->job_uid.n > 0);
 }
 
 static void status_answered(struct op *op, const struct pending *p, const struct outcome *o)
@@ -112,16 +112,6 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 	}
 }
 
-/* The server has that child: whether it said so when it was asked to make it, or not. */
-static void is_made(struct cached_job *job, const struct pending *p)
-{
-	refused_not(job, p->resource, p->role);
-	if (refused_is_aux(job, p->role))
-		refused_over(job, true);
-	else
-		job->created = true;
-}
-
 static void create_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	enum refusal_kind kind = plan_refusal(o->code, o->reason);
@@ -131,7 +121,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 	ask.generation = -1;
 	creates_answered(op, p->job, good(o));
 	if (good(o)) {
-		is_made(p->job, p);
+		refused_made(p->job, p->resource, p->role);
 		op->created = true;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		op->created = false;
@@ -264,7 +254,7 @@ static bool child_answered(struct op *op, const struct pending *p, const struct 
 		taken_not(op, p);
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 		if (p->purpose == FOR_CHILD && !p->uid.n && !found->deleted)
-			is_made(p->job, p);
+			refused_made(p->job, p->resource, p->role);
 		if (in_cache(op, p, found))
 			return true;
 		outcome_failed(p->job, o);
@@ -309,18 +299,24 @@ static void labels_answered(struct op *op, const struct pending *p, const struct
 static void all_answered(struct op *op, struct cached_job *job)
 {
 	job->failed |= ask_page_failed(job);
-	if (job->refused_now[false] || job->refused_now[true] || job->failed)
+	if (refused_any(job) || job->failed)
 		job->creates.window = 1;
-	if (job->created && !job->refused_now[false])
-		refused_over(job, false);
+	refused_settle(job);
 	if (job->failed)
 		operator_retry(op, job, job->retry_after);
 	else if (!job->unproven)
 		queue_forget(&job->item);
 	observe_pass(op, job, job->failed, false);
-	job->created = job->refused_now[false] = job->refused_now[true] = job->failed = job->unproven = false;
+	job->failed = job->unproven = false;
 	job->retry_after = 0;
 	operator_look(op, job, QUEUE_FRESH);
+}
+
+/* Is it about children of that sort and role, and not about the server or the job? */
+static bool is_refused(const struct pending *p, const struct outcome *o)
+{
+	return p->purpose == FOR_CREATE && plan_refusal(o->code, o->reason) != REFUSED_NOT && !o->retry_after &&
+	       o->code != HTTP_NOT_FOUND;
 }
 
 void outcome_take(struct op *op, const struct outcome *o)
@@ -330,8 +326,10 @@ void outcome_take(struct op *op, const struct outcome *o)
 	if (!requests_take(&op->requests, o->id, &p))
 		return;
 	observe_answer(op, &p, o);
-	/* It is not as the plan thought. */
-	if (!good(o))
+	/* It is not as the plan thought; or only a part of it is not. */
+	if (is_refused(&p, o))
+		creates_skip(op, p.job, p.resource, p.role);
+	else if (!good(o))
 		creates_drop(op, p.job);
 	switch (p.purpose) {
 	case FOR_STATUS:

@@ -1,11 +1,6 @@
-/* What the server does not take, or we cannot make: what was said, and how long it stands. */
+/* What the server does not take, or we cannot make: what was said, and how long it stands. It is kept for each sort and
+   role: a quota that keeps workers out keeps nobody else out. */
 #include "operator/internal.h"
-
-struct refused_child {
-	uint64_t role; /* the hash of its name */
-	enum resource resource;
-	struct standing s;
-};
 
 bool refused_is_aux(const struct cached_job *job, struct str role_name)
 {
@@ -14,104 +9,122 @@ bool refused_is_aux(const struct cached_job *job, struct str role_name)
 	return role && role->aux;
 }
 
-static struct refused_child *find_standing(const struct cached_job *job, enum resource r, struct str role)
+struct refused *refused_find(const struct cached_job *job, enum resource what, struct str role)
 {
-	uint64_t hash = str_hash(role);
-
-	for (size_t i = 0; i < job->n_standing; i++)
-		if (job->standing[i].resource == r && job->standing[i].role == hash)
-			return &job->standing[i];
+	for (struct refused *r = job->refused; r; r = r->next)
+		if (r->refusal.resource == what && str_eq(r->refusal.role, role))
+			return r;
 	return NULL;
 }
 
-/* At most two of each role, and the PodGroup's. */
-static struct standing *standing_of(struct cached_job *job, enum resource r, struct str role)
+static struct refused *find_or_add(struct cached_job *job, enum resource what, struct str role)
 {
-	struct refused_child *c = find_standing(job, r, role);
+	struct refused *r = refused_find(job, what, role);
 
-	if (!c) {
-		job->standing = xrealloc(job->standing, (job->n_standing + 1) * sizeof(*job->standing));
-		c = &job->standing[job->n_standing++];
-		*c = (struct refused_child){ .role = str_hash(role), .resource = r };
-	}
-	return &c->s;
+	if (r)
+		return r;
+	r = xcalloc(1, sizeof(*r) + role.n + 1);
+	if (role.n)
+		memcpy(r->role, role.p, role.n);
+	r->refusal.resource = what;
+	r->refusal.role = (struct str){ r->role, role.n };
+	r->next = job->refused;
+	job->refused = r;
+	return r;
 }
 
-void refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role, enum refusal_kind kind,
-                  struct str message)
+struct refused *refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role,
+                             enum refusal_kind kind, struct str message)
 {
-	bool aux = refused_is_aux(job, role);
-	struct refused *r;
+	struct refused *r = find_or_add(job, what, role);
 	char *text;
 
 	/* A batch is refused once, however many of it were. */
-	if (job->refused_now[aux])
-		return;
-	job->refused_now[aux] = true;
-	if (!job->refused[aux])
-		job->refused[aux] = xcalloc(1, sizeof(*job->refused[aux]));
-	r = job->refused[aux];
-	text = xmalloc(message.n + role.n + 1);
-	memcpy(text, str_text(message), message.n);
-	memcpy(text + message.n, str_text(role), role.n);
-	plan_refused(&r->refusal, standing_of(job, what, role), kind, (struct str){ text + message.n, role.n },
-	             (struct str){ text, message.n }, op->now);
-	r->what = what;
+	if (r->now)
+		return r;
+	r->now = true;
+	text = xstrndup(str_text(message), message.n);
+	plan_refused(&r->refusal, kind, (struct str){ text, message.n }, op->now);
 	free(r->text);
 	r->text = text;
+	return r;
 }
 
-const struct refusal *refused_last(const struct cached_job *job, bool aux)
+static void end_refusal(struct refused *r)
 {
-	static const struct refusal none;
-
-	return job->refused[aux] ? &job->refused[aux]->refusal : &none;
+	r->refusal = (struct refusal){ .resource = r->refusal.resource, .role = r->refusal.role };
 }
 
-void refused_over(struct cached_job *job, bool aux)
+void refused_free_name(struct refused *r)
 {
-	if (job->refused[aux])
-		job->refused[aux]->refusal = (struct refusal){ 0 };
+	if (r->refusal.kind == REFUSED_FOREIGN)
+		end_refusal(r);
 }
 
-void refused_not(struct cached_job *job, enum resource what, struct str role)
+bool refused_any(const struct cached_job *job)
 {
-	struct refused_child *c = find_standing(job, what, role);
+	for (const struct refused *r = job->refused; r; r = r->next)
+		if (r->now)
+			return true;
+	return false;
+}
 
-	if (c)
-		*c = job->standing[--job->n_standing];
-	/* Of one batch some may have been refused and others, later, taken. */
-	for (int aux = 0; aux < 2; aux++) {
-		struct refused *r = job->refused[aux];
+void refused_made(struct cached_job *job, enum resource what, struct str role)
+{
+	struct refused *r = refused_find(job, what, role);
 
-		if (r && r->what == what && str_eq(r->refusal.role, role))
-			r->refusal.tries = 0;
+	if (!r)
+		return;
+	r->made = true;
+	/* Of one batch some may have been refused and others, later, taken: the rest is waited for, and that it is
+	   refused begins anew. */
+	r->refusal.tries = 0;
+}
+
+void refused_settle(struct cached_job *job)
+{
+	for (struct refused *r = job->refused; r; r = r->next) {
+		if (r->made && !r->now)
+			end_refusal(r);
+		r->made = r->now = false;
 	}
 }
 
-void refused_passed(struct cached_job *job)
+size_t refused_list(const struct cached_job *job, struct arena *a, const struct refusal **ret)
 {
-	const struct refusal *r = refused_last(job, false);
+	struct refusal *list;
+	size_t n = 0;
 
-	refused_not(job, RES_POD, r->role);
-	refused_not(job, RES_SERVICE, r->role);
-	refused_over(job, false);
+	for (const struct refused *r = job->refused; r; r = r->next)
+		n++;
+	*ret = list = arena_array(a, struct refusal, MAX(n, (size_t)1));
+	n = 0;
+	for (const struct refused *r = job->refused; r; r = r->next)
+		list[n++] = r->refusal;
+	return n;
+}
+
+void refused_passed(struct cached_job *job, const bool *passed)
+{
+	size_t n = 0;
+
+	for (struct refused *r = job->refused; r; r = r->next)
+		if (passed[n++])
+			end_refusal(r);
 }
 
 void refused_forget(struct cached_job *job)
 {
-	refused_over(job, false);
-	refused_over(job, true);
-	job->n_standing = 0;
+	for (struct refused *r = job->refused; r; r = r->next)
+		end_refusal(r);
 }
 
 void refused_release(struct cached_job *job)
 {
-	for (int aux = 0; aux < 2; aux++)
-		if (job->refused[aux]) {
-			str_free(job->refused[aux]->taken.name);
-			free(job->refused[aux]->text);
-			free(job->refused[aux]);
-		}
-	free(job->standing);
+	for (struct refused *r = job->refused, *next; r; r = next) {
+		next = r->next;
+		str_free(r->taken.name);
+		free(r->text);
+		free(r);
+	}
 }

@@ -92,6 +92,12 @@ static void test_other_children_are_made_meanwhile(void **state)
 	assert_true(w.uids > made + 3);
 }
 
+static void refuse_service(struct op *op, struct cached_job *job)
+{
+	op->now += SECONDS(30);
+	refused_take(op, job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
+}
+
 /* Several are asked for at once: the first is refused, and the freeze is over before the last. What is said of the next
    one that is refused begins anew. */
 static void test_taken_in_the_same_batch(void **state)
@@ -102,26 +108,100 @@ static void test_taken_in_the_same_batch(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
-		op.now += SECONDS(30);
-		job.refused_now[false] = false;
-		refused_take(&op, &job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
+		refuse_service(&op, &job);
+		assert_true(refused_any(&job));
+		refused_settle(&job);
 	}
-	r = refused_last(&job, false);
+	r = &refused_find(&job, RES_SERVICE, STR("worker"))->refusal;
 	assert_int_equal(r->tries, 5);
-	refused_not(&job, RES_POD, STR("worker"));
-	refused_not(&job, RES_SERVICE, STR("ps"));
+	refused_made(&job, RES_POD, STR("worker"));
+	refused_made(&job, RES_SERVICE, STR("ps"));
+	refused_settle(&job);
 	assert_int_equal(r->tries, 5);
-	refused_not(&job, RES_SERVICE, STR("worker"));
+	refuse_service(&op, &job);
+	refused_made(&job, RES_SERVICE, STR("worker"));
+	refused_settle(&job);
 	assert_int_equal(r->tries, 0);
-	op.now += SECONDS(30);
-	job.refused_now[false] = false;
-	refused_take(&op, &job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
+	/* Others were refused: it goes on to be tried later each time. */
+	assert_int_equal(r->times, 6);
+	refuse_service(&op, &job);
+	refused_settle(&job);
 	assert_int_equal(r->tries, 1);
 	assert_int_equal(r->since, op.now);
-	refused_passed(&job);
+	refused_made(&job, RES_SERVICE, STR("worker"));
+	refused_settle(&job);
 	assert_int_equal(r->kind, REFUSED_NOT);
-	assert_int_equal(job.n_standing, 0);
+	assert_int_equal(r->times, 0);
+	refuse_service(&op, &job);
+	refused_settle(&job);
+	refused_passed(&job, (const bool[]){ true });
+	assert_int_equal(r->kind, REFUSED_NOT);
 	refused_release(&job);
+}
+
+/* The master's pod is always refused, what is lost is a worker: it is made, as often as it goes. */
+static void test_another_role_comes_back(void **state)
+{
+	struct script *s = *state;
+	int made = 0, masters = 0;
+	char uid[16];
+
+	listed(s);
+	put_job(s, "1", "", 3);
+	for (int i = 0; i < 400 && made < 3; i++) {
+		struct sent *pod, *t = waiting(s, VERB_CREATE, RES_SERVICE);
+
+		snprintf(uid, sizeof(uid), "made-%d", i);
+		if (t) {
+			server_made(s, t, uid);
+		} else if ((pod = waiting(s, VERB_CREATE, RES_POD))) {
+			if (strstr(pod->r.name.p, "master")) {
+				masters++;
+				refuse(s, pod, 403, "Forbidden");
+			} else {
+				made++;
+				server_made(s, pod, uid);
+			}
+		} else {
+			status_written_if_any(s);
+		}
+	}
+	assert_int_equal(made, 3);
+	/* All in one list. */
+	assert_int_equal(masters, 1);
+	assert_int_equal(s->now, SECONDS(1800000000));
+}
+
+/* Decision 22: what is refused for a role is asked once, not once for each of its replicas; and so for each role. */
+static void test_each_role_is_asked_once(void **state)
+{
+	struct script *s = *state;
+	struct sent *t;
+	int asked = 0;
+
+	listed(s);
+	put_job(s, "1", "", 20);
+	for (int i = 0; i < 100; i++) {
+		if (!waiting(s, VERB_CREATE, RES_SERVICE) && !waiting(s, VERB_PATCH_STATUS, RES_JOB))
+			break;
+		next_made(s);
+	}
+	while ((t = waiting(s, VERB_CREATE, RES_POD))) {
+		asked++;
+		refuse(s, t, 403, "Forbidden");
+		status_written_if_any(s);
+	}
+	/* The first list began with as many as the services had come to. */
+	assert_in_range(asked, 2, 25);
+	for (int round = 0; round < 5; round++) {
+		s->now += MINUTES(1);
+		run_step(s);
+		for (asked = 0; (t = waiting(s, VERB_CREATE, RES_POD)); asked++) {
+			refuse(s, t, 403, "Forbidden");
+			status_written_if_any(s);
+		}
+		assert_int_equal(asked, 2);
+	}
 }
 
 int main(void)
@@ -129,6 +209,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCRIPT_TEST(test_other_children_are_made_meanwhile),
 		cmocka_unit_test(test_taken_in_the_same_batch),
+		SCRIPT_TEST(test_another_role_comes_back),
+		SCRIPT_TEST(test_each_role_is_asked_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

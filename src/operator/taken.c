@@ -5,11 +5,9 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-static struct refusal *refusal_of(const struct taken *t)
+static struct refused *refused_of(struct taken *t)
 {
-	struct refused *const *both = t->job->refused;
-
-	return both[0] && t == &both[0]->taken ? &both[0]->refusal : &both[1]->refusal;
+	return (struct refused *)(void *)((char *)t - offsetof(struct refused, taken));
 }
 
 static void unlink_taken(struct op *op, struct taken *t)
@@ -23,14 +21,13 @@ static void unlink_taken(struct op *op, struct taken *t)
 
 void taken_forget(struct op *op, struct cached_job *job)
 {
-	for (int aux = 0; aux < 2; aux++)
-		if (job->refused[aux])
-			unlink_taken(op, &job->refused[aux]->taken);
+	for (struct refused *r = job->refused; r; r = r->next)
+		unlink_taken(op, &r->taken);
 }
 
-void taken_note(struct op *op, const struct pending *p, bool aux, const struct meta *found, bool watched)
+void taken_note(struct op *op, const struct pending *p, struct refused *r, const struct meta *found, bool watched)
 {
-	struct taken *t = &p->job->refused[aux]->taken;
+	struct taken *t = &r->taken;
 	char *text = xmalloc(p->name.n + p->role.n + 1);
 
 	unlink_taken(op, t);
@@ -43,8 +40,8 @@ void taken_note(struct op *op, const struct pending *p, bool aux, const struct m
 		             .role = { text + p->name.n, p->role.n },
 		             .index = p->index };
 	list_push(&op->taken, t);
-	refusal_of(t)->watched = watched;
-	refusal_of(t)->going = found->deleted != 0;
+	r->refusal.watched = watched;
+	r->refusal.going = found->deleted != 0;
 }
 
 static bool is_about(const struct taken *t, enum resource resource, struct str ns, struct str name)
@@ -56,8 +53,7 @@ static void go_on(struct op *op, struct taken *t)
 {
 	struct cached_job *job = t->job;
 
-	if (refusal_of(t)->kind == REFUSED_FOREIGN)
-		*refusal_of(t) = (struct refusal){ 0 };
+	refused_free_name(refused_of(t));
 	unlink_taken(op, t);
 	operator_look(op, job, QUEUE_FRESH);
 }
@@ -75,20 +71,18 @@ void taken_left(struct op *op, enum resource resource, struct str ns, struct str
 
 void taken_not(struct op *op, const struct pending *p)
 {
-	for (int aux = 0; aux < 2; aux++) {
-		struct refused *r = p->job->refused[aux];
+	struct refused *r = refused_find(p->job, p->resource, p->role);
 
-		if (r && r->taken.job && is_about(&r->taken, p->resource, p->ns, p->name))
-			go_on(op, &r->taken);
-	}
+	if (r && r->taken.job && is_about(&r->taken, p->resource, p->ns, p->name))
+		go_on(op, &r->taken);
 }
 
 static bool ask_for_child(struct op *op, const struct refused *r)
 {
-	const struct taken *t = r ? &r->taken : NULL;
+	const struct taken *t = &r->taken;
 	struct pending p = { .generation = -1 };
 
-	if (!r || !t->job || r->refusal.kind != REFUSED_FOREIGN || op->now < plan_refused_until(&r->refusal) ||
+	if (!t->job || r->refusal.kind != REFUSED_FOREIGN || op->now < plan_refused_until(&r->refusal) ||
 	    !send_may(op, t->job))
 		return false;
 	p.job = t->job;
@@ -103,12 +97,11 @@ static bool ask_for_child(struct op *op, const struct refused *r)
 
 bool taken_ask(struct op *op, struct cached_job *job)
 {
-	bool ended = job->meta.deleted || (job->record && job->record->outcome), asked = false;
+	bool ended = job->record && job->record->outcome, asked = false;
 
 	/* Who has ended makes nothing but what does not count. */
-	if (!ended)
-		asked = ask_for_child(op, job->refused[false]);
-	if (!job->meta.deleted)
-		asked |= ask_for_child(op, job->refused[true]);
+	for (const struct refused *r = job->refused; r && !job->meta.deleted; r = r->next)
+		if (!ended || refused_is_aux(job, r->refusal.role))
+			asked |= ask_for_child(op, r);
 	return asked;
 }

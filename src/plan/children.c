@@ -12,9 +12,16 @@ static void end_drains(struct world *w)
 			w->roles[r].rec->drain = false;
 }
 
-static msec refused_until(const struct world *w, const struct role *role)
+/* Services are made before pods, so that names are there when somebody asks for them. Whoever begins asks for all, and
+   waits for those that are refused; whoever comes back only needs its own, and the others have what they need. */
+static bool waits_for_services(const struct world *w, const struct role_view *v, int32_t index)
 {
-	return refusal_until(role->aux ? &w->in->aux_refusal : &w->in->refusal);
+	if (v->role->service && !v->replicas[index].service && refusal_of(w, RES_SERVICE, v->role->name))
+		return true;
+	for (size_t i = 0; i < w->in->n_refusals && !v->rec->accepted && !v->role->aux; i++)
+		if (w->in->refusals[i].resource == RES_SERVICE && refusal_holds(w, i))
+			return true;
+	return false;
 }
 
 static bool held(struct world *w, const struct role_view *v, int32_t index)
@@ -24,7 +31,9 @@ static bool held(struct world *w, const struct role_view *v, int32_t index)
 
 	if (rep->blocked || v->rec->drain || ((w->next->drain || w->gang_held) && !v->role->aux))
 		return true;
-	until = MAX(backoff_until(w, v, index), refused_until(w, v->role));
+	if (waits_for_services(w, v, index))
+		return true;
+	until = MAX(backoff_until(w, v, index), refused_until(w, RES_POD, v->role->name));
 	if (w->now >= until)
 		return false;
 	world_wake(w, until);
@@ -44,7 +53,7 @@ static void create(struct world *w, enum resource resource, size_t role, int32_t
 static void create_services(struct world *w, size_t role)
 {
 	const struct role_view *v = &w->roles[role];
-	msec until = MAX(refused_until(w, v->role), losses_until(w));
+	msec until = MAX(refused_until(w, RES_SERVICE, v->role->name), losses_until(w));
 
 	if (!v->role->service || (w->gang_held && !v->role->aux))
 		return;

@@ -225,7 +225,9 @@ static void refused(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct t *t = with_companion(-1);
 
-		t->aux_refusal = (struct refusal){ kinds[i], STR("no"), 3, t->now };
+		t->aux_refusal = (struct refusal){ kinds[i], STR("no"), 3, t->now, RES_POD, STR("tensorboard") };
+		t->service_refusal = t->aux_refusal;
+		t->service_refusal.resource = RES_SERVICE;
 		t_settle(t);
 		assert_non_null(t_pod(t, "worker", 1));
 		assert_null(t_pod(t, "tensorboard", 0));

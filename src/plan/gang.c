@@ -136,7 +136,7 @@ static bool going(const struct group *g)
 
 static void write_group(struct world *w, enum action_type type, const struct gang *want)
 {
-	msec until = refusal_until(&w->in->refusal);
+	msec until = refused_until(w, RES_GROUP, STR_NONE);
 	struct action *act;
 
 	if (type == ACT_CREATE)
@@ -156,8 +156,10 @@ void gang_keep(struct world *w)
 	const struct group *g = w->in->group;
 	const struct gang *want;
 
-	if (!is_on(w) || (!g && !any_is(w, V_ABSENT)))
+	if (!is_on(w) || (!g && !any_is(w, V_ABSENT))) {
+		refusal_group_passed(w);
 		return;
+	}
 	w->gang_held = w->in->groups_trouble.n || !g || going(g) || waits_for_queue(w);
 	if (w->in->groups_trouble.n || (g && going(g)))
 		return;
@@ -168,6 +170,8 @@ void gang_keep(struct world *w)
 	else if (differs(w->in->config->gang, w->job, want, g) &&
 	         plan_group_kept(wish_of(w->job, want), g) != w->in->group_kept)
 		write_group(w, ACT_PATCH, want);
+	else
+		refusal_group_passed(w);
 }
 
 void gang_drop(struct world *w)

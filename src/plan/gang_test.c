@@ -292,9 +292,11 @@ static void test_refused(void **state)
 {
 	struct t *t = *state;
 
-	t->refusal = (struct refusal){
-		.kind = REFUSED_FOREIGN, .message = STR("PodGroup job has no owner"), .times = 3, .at = t->now
-	};
+	t->refusal = (struct refusal){ .kind = REFUSED_FOREIGN,
+		                       .resource = RES_GROUP,
+		                       .message = STR("PodGroup job has no owner"),
+		                       .times = 3,
+		                       .at = t->now };
 	next_plan(t);
 	assert_int_equal(t->plan.n_actions, 0);
 	assert_true(t->plan.wake > t->now && t->plan.wake != NEVER);

@@ -128,7 +128,7 @@ static struct plan finish(struct world *w)
 	}
 	if (change != CHANGE_NONE && w->roles)
 		forget_quiet(w);
-	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->refusal_passed, w->wake, w->deadline };
+	return (struct plan){ w->actions.v, w->actions.n, w->next, change, w->passed, w->wake, w->deadline };
 }
 
 /* What goes, goes first; and services before pods, so that names are there when somebody asks for them. */

@@ -27,8 +27,9 @@ struct plan_config {
 
 extern const struct plan_config plan_config_default;
 
-/* What the API server said to our last create, if it refused. The operator keeps it in memory and
-   forgets it when a create goes well or the job changes. */
+/* What the API server said to our last create of one sort and role, if it refused. The operator keeps it in memory and
+   forgets it when a create of that sort and role goes well or the job changes: what one role comes to says nothing of
+   the others, and holds up none of them. */
 enum refusal_kind {
 	REFUSED_NOT,
 	REFUSED_QUOTA,   /* 403: a quota, a right that is missing, an admission plugin: wait */
@@ -41,22 +42,15 @@ enum refusal_kind {
 struct refusal {
 	enum refusal_kind kind;
 	struct str message;
-	int32_t times;   /* in a row */
-	msec at;         /* the last one */
-	struct str role; /* whose child it was; empty: not known, or no role's */
+	int32_t times; /* in a row */
+	msec at;       /* the last one */
+	enum resource resource;
+	struct str role; /* whose child it was; empty: no role's */
 	msec since;      /* what is refused: since when, for this reason … */
 	int32_t tries;   /* … and how often */
 	/* FOREIGN: what stands there */
 	bool watched; /* carries our label: a watch shows its end */
 	bool going;   /* is being deleted */
-};
-
-/* How long one sort of a role's children is refused for one reason. It is kept beside the refusal, which is forgotten
-   when any child is made: what other roles come to says nothing of this one. */
-struct standing {
-	enum refusal_kind kind;
-	msec since;
-	int32_t tries;
 };
 
 /* Services and PodGroups of the job that somebody took away, in a row. */
@@ -83,8 +77,8 @@ struct plan_input {
 	struct str groups_trouble; /* why there can be no PodGroups; empty: there can */
 	const struct fleet *fleet; /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
-	struct refusal refusal;     /* of children that count */
-	struct refusal aux_refusal; /* … and of those that do not: the job goes on without them */
+	const struct refusal *refusals; /* of each sort and role at most one */
+	size_t n_refusals;
 	struct losses losses;
 	msec now;
 	msec status_written; /* when the status was last written; 0: not by this process */
@@ -119,9 +113,9 @@ struct plan {
 	size_t n_actions;
 	const struct record *record; /* what the status shall say */
 	enum change write;           /* DURABLE: now, with resourceVersion; OBSERVED: now, beside the actions */
-	bool refusal_passed;         /* nothing of what was refused is missing any more: it can be forgotten */
-	msec wake;                   /* look again then, though nothing happens; NEVER: no need */
-	msec deadline;               /* … and then, whatever the actions have come to; NEVER: no need */
+	const bool *passed; /* of each refusal: nothing of what was refused is missing any more, it can be forgotten */
+	msec wake;          /* look again then, though nothing happens; NEVER: no need */
+	msec deadline;      /* … and then, whatever the actions have come to; NEVER: no need */
 };
 
 /* A pod is shown to us: BEFORE is what was known of that very one, NULL if nothing was. Keeps since when its containers
@@ -157,9 +151,9 @@ struct str plan_taken(const char *noun, const struct meta *found, struct arena *
 struct str plan_taken_by(const char *noun, const struct meta *found, const struct replica_labels *by,
                          const struct replica_labels *wanted, struct arena *a);
 
-/* A child was refused. *S is of its sort and role, zeros at first. ROLE and MESSAGE must live as long as *R. */
-void plan_refused(struct refusal *r, struct standing *s, enum refusal_kind kind, struct str role, struct str message,
-                  msec now);
+/* A child was refused; *R is what was said of its sort and role before, its KIND REFUSED_NOT: nothing. MESSAGE must
+   live as long as *R. */
+void plan_refused(struct refusal *r, enum refusal_kind kind, struct str message, msec now);
 
 /* One more was taken away. */
 void plan_lost(struct losses *l, msec now);

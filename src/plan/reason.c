@@ -49,7 +49,24 @@ static struct str more(const struct world *w, int32_t n)
 	return n > 1 ? arena_printf(w->a, " (and %d more)", n - 1) : STR_NONE;
 }
 
-static struct str refused_line(const struct world *w)
+/* What is said of that role explains more than what is said of another. NULL: nothing that counts is refused. */
+static const struct refusal *refusal_shown(const struct world *w, const struct role_view *v)
+{
+	const struct refusal *any = NULL;
+
+	for (size_t i = 0; i < w->in->n_refusals; i++) {
+		const struct refusal *r = &w->in->refusals[i];
+
+		if (!refusal_holds(w, i))
+			continue;
+		if (v && str_eq(r->role, v->role->name))
+			return r;
+		any = r;
+	}
+	return any;
+}
+
+static struct str refused_line(const struct world *w, const struct refusal *r)
 {
 	static const char *const what[] = {
 		[REFUSED_NOT] = "",
@@ -59,9 +76,19 @@ static struct str refused_line(const struct world *w)
 		[REFUSED_FOREIGN] = "waiting for a name that is taken",
 		[REFUSED_UNBUILT] = "cannot be built, retrying",
 	};
-	const struct refusal *r = &w->in->refusal;
 
 	return arena_printf(w->a, "%s: %.*s", what[r->kind], STR_F(reason_clip(r->message)));
+}
+
+/* LINE says how those stand that are there; something may be missing beside them. */
+static struct str with_refused(const struct world *w, struct str line)
+{
+	const struct refusal *r = refusal_shown(w, NULL);
+
+	if (!r || !r->role.n)
+		return line;
+	return arena_printf(w->a, "%.*s; %s of %.*s: %.*s", STR_F(line), resource_plural(r->resource), STR_F(r->role),
+	                    STR_F(refused_line(w, r)));
 }
 
 /* Attempts that ended before they ran will often end so again: a node that does not fit, a device that is broken. */
@@ -98,10 +125,11 @@ static struct str absent_line(const struct world *w, const struct role_view *v, 
 	struct str name = name_in_role(w, v, rep);
 	msec until = backoff_until(w, v, (int32_t)(rep - v->replicas));
 	const struct role_view *blocks;
+	const struct refusal *r = refusal_shown(w, v);
 	char at[TIME_TEXT];
 
-	if (w->in->refusal.kind != REFUSED_NOT)
-		return refused_line(w);
+	if (r)
+		return refused_line(w, r);
 	if (w->n_old)
 		return arena_printf(w->a, "waiting for %d old pods to be deleted", w->n_old);
 	if (until > w->now)
@@ -156,10 +184,10 @@ struct str reason_waiting(const struct world *w)
 		return absent_line(w, v, rep, n);
 	rep = first_with(w, V_PENDING, &v, &n);
 	if (rep)
-		return pending_line(w, v, rep, n);
+		return with_refused(w, pending_line(w, v, rep, n));
 	rep = first_with(w, V_SCHEDULED, &v, &n);
 	if (rep)
-		return scheduled_line(w, v, rep, n);
+		return with_refused(w, scheduled_line(w, v, rep, n));
 	return STR_NONE;
 }
 
@@ -206,7 +234,7 @@ struct str reason_line(struct world *w)
 	case PHASE_SUSPENDED:
 		return STR("suspended");
 	case PHASE_RUNNING:
-		return running_line(w);
+		return with_refused(w, running_line(w));
 	case PHASE_RESTARTING:
 		line = reason_waiting(w);
 		return arena_printf(w->a, "%.*s%s%.*s", STR_F(last_line(w)), line.n ? "; " : "", STR_F(line));

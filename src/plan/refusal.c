@@ -115,19 +115,47 @@ msec plan_refused_until(const struct refusal *r)
 	return refusal_until(r);
 }
 
-void plan_refused(struct refusal *r, struct standing *s, enum refusal_kind kind, struct str role, struct str message,
-                  msec now)
+void plan_refused(struct refusal *r, enum refusal_kind kind, struct str message, msec now)
 {
-	if (s->kind != kind)
-		*s = (struct standing){ kind, now, 0 };
-	s->tries = MIN(s->tries, INT32_MAX - 1) + 1;
-	r->since = s->since;
-	r->tries = s->tries;
+	if (r->kind != kind || !r->tries) {
+		r->since = now;
+		r->tries = 0;
+	}
+	r->tries = MIN(r->tries, INT32_MAX - 1) + 1;
 	r->kind = kind;
-	r->role = role;
 	r->message = message;
 	r->times = MIN(r->times, INT32_MAX - 1) + 1;
 	r->at = now;
+}
+
+const struct refusal *refusal_of(const struct world *w, enum resource resource, struct str role)
+{
+	for (size_t i = 0; i < w->in->n_refusals; i++) {
+		const struct refusal *r = &w->in->refusals[i];
+
+		if (r->resource == resource && r->kind != REFUSED_NOT && str_eq(r->role, role))
+			return r;
+	}
+	return NULL;
+}
+
+msec refused_until(const struct world *w, enum resource resource, struct str role)
+{
+	const struct refusal *r = refusal_of(w, resource, role);
+
+	return r ? refusal_until(r) : 0;
+}
+
+static bool counts(const struct world *w, const struct refusal *r)
+{
+	const struct role *role = job_role(w->job, r->role);
+
+	return r->kind != REFUSED_NOT && !(role && role->aux);
+}
+
+bool refusal_holds(const struct world *w, size_t i)
+{
+	return counts(w, &w->in->refusals[i]) && !w->passed[i];
 }
 
 enum { FINAL_TRIES = 5 };
@@ -144,33 +172,49 @@ static bool is_final(const struct world *w, const struct refusal *r)
 	return !rec || !rec->accepted;
 }
 
-static bool is_missing(const struct role_view *v, int32_t index)
+static bool is_missing(const struct role_view *v, int32_t index, enum resource resource)
 {
 	const struct replica *rep = &v->replicas[index];
 
-	return rep->verdict == V_ABSENT || (v->role->service && !rep->service && rep->verdict < V_COMPLETED);
+	return resource == RES_POD ? rep->verdict == V_ABSENT
+	                           : v->role->service && !rep->service && rep->verdict < V_COMPLETED;
 }
 
-/* All children of the role are there, however they came: what was once said of them does not count any more. */
+/* All children of that sort and role are there, however they came: what was once said of them does not count any
+   more. */
 static bool has_passed(const struct world *w, const struct refusal *r)
 {
-	const struct role_view *v = r->kind != REFUSED_NOT && r->role.n ? world_role(w, r->role) : NULL;
+	const struct role_view *v = world_role(w, r->role);
 
 	for (int32_t i = 0; v && i < v->role->count; i++)
-		if (is_missing(v, i))
+		if (is_missing(v, i, r->resource))
 			return false;
 	return v;
 }
 
 bool refusal_check(struct world *w)
 {
-	const struct refusal *r = &w->in->refusal;
+	const struct refusal *final = NULL;
 
-	w->refusal_passed = has_passed(w, r);
-	if (w->refusal_passed || !is_final(w, r))
+	for (size_t i = 0; i < w->in->n_refusals; i++) {
+		const struct refusal *r = &w->in->refusals[i];
+
+		if (r->resource == RES_GROUP)
+			continue;
+		w->passed[i] = has_passed(w, r);
+		if (!final && refusal_holds(w, i) && is_final(w, r))
+			final = r;
+	}
+	if (!final)
 		return false;
 	ending_set(w, PHASE_FAILED, STR("Refused"),
 	           arena_printf(w->a, "the API server refuses the pods or services: %.*s",
-	                        STR_F(reason_clip(r->message))));
+	                        STR_F(reason_clip(final->message))));
 	return true;
+}
+
+void refusal_group_passed(struct world *w)
+{
+	for (size_t i = 0; i < w->in->n_refusals; i++)
+		w->passed[i] |= w->in->refusals[i].resource == RES_GROUP;
 }

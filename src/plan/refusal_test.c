@@ -17,15 +17,22 @@ static void refusals(void **state)
 		struct t *t = t_new();
 
 		t_role(t, "worker", 1);
-		t->refusal = (struct refusal){ table[i].kind, STR("no more"), 3, t->now, .watched = true };
+		t->refusal = (struct refusal){ table[i].kind, STR("no more"), 3, t->now, RES_POD,
+			                       STR("worker"), .watched = true };
+		t->service_refusal = t->refusal;
+		t->service_refusal.resource = RES_SERVICE;
 		t_plan(t);
 		assert_int_equal(t->plan.n_actions, 0);
 		assert_int_equal(t->plan.wake, t->now + SECONDS(4));
 		assert_string_equal(t_reason(t), table[i].text);
 		t_pass(t, SECONDS(4));
 		t_plan(t);
-		assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 1);
 		assert_int_equal(t_actions(t, ACT_CREATE, RES_SERVICE), 1);
+		/* Its name comes first. */
+		assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 0);
+		t->service_refusal.kind = REFUSED_NOT;
+		t_plan(t);
+		assert_int_equal(t_actions(t, ACT_CREATE, RES_POD), 1);
 		t_free(t);
 	}
 }
@@ -83,17 +90,23 @@ static void names_that_stay_taken(void **state)
 	assert_in_range(questions, 58, 62);
 }
 
+/* The pods of that role were refused once more. */
+static void refuse_pods(struct t *t, const char *role, enum refusal_kind kind, const char *message)
+{
+	t->refusal.resource = RES_POD;
+	t->refusal.role = str_c(role);
+	plan_refused(&t->refusal, kind, str_c(message), t->now);
+}
+
 static void refused_for_good(void **state)
 {
 	struct t *t = t_new();
-	struct standing stands = { 0 };
 
 	(void)state;
-	t_role(t, "worker", 1);
+	t_role(t, "worker", 1)->service = false;
 	for (int i = 0; i < 7; i++) {
 		assert_phase(t, i ? "Pending" : "");
-		plan_refused(&t->refusal, &stands, REFUSED_INVALID, STR("worker"), STR("Pod is invalid: spec.x"),
-		             t->now);
+		refuse_pods(t, "worker", REFUSED_INVALID, "Pod is invalid: spec.x");
 		t_plan(t);
 		assert_int_equal(t->plan.n_actions, 0);
 		if (i < 6) {
@@ -112,7 +125,6 @@ static void refused_for_good(void **state)
 static void refused_beside_a_role_that_fails(void **state)
 {
 	struct t *t = t_new();
-	struct standing stands = { 0 };
 
 	(void)state;
 	t_role(t, "scheduler", 1);
@@ -126,7 +138,7 @@ static void refused_beside_a_role_that_fails(void **state)
 	t_plan(t);
 	t_exit(t, "worker", 0, 1);
 	for (int i = 0; i < 10 && !t->record->outcome; i++) {
-		plan_refused(&t->refusal, &stands, REFUSED_INVALID, STR("scheduler"), STR("no"), t->now);
+		refuse_pods(t, "scheduler", REFUSED_INVALID, "no");
 		t_plan(t);
 		t->now = refusal_until(&t->refusal);
 	}
@@ -140,7 +152,6 @@ static void refused_beside_a_role_that_fails(void **state)
 static void what_was_accepted_once_is_waited_for(void **state)
 {
 	struct t *t = t_new();
-	struct standing stands = { 0 };
 
 	(void)state;
 	t_role(t, "worker", 2)->restart = (struct restart){ .policy = RESTART_ALWAYS, .limit = -1 };
@@ -153,8 +164,7 @@ static void what_was_accepted_once_is_waited_for(void **state)
 		t_plan(t);
 		for (size_t k = 0; k < t->plan.n_actions; k++)
 			if (t->plan.actions[k].resource == RES_POD)
-				plan_refused(&t->refusal, &stands, REFUSED_INVALID, STR("worker"), STR("denied"),
-				             t->now);
+				refuse_pods(t, "worker", REFUSED_INVALID, "denied");
 			else
 				t_apply(t);
 		t_pass(t, SECONDS(30));
@@ -175,7 +185,6 @@ static void what_was_accepted_once_is_waited_for(void **state)
 static void accepted_before_anybody_looked(void **state)
 {
 	struct t *t = t_new();
-	struct standing stands = { 0 };
 
 	(void)state;
 	t_role(t, "worker", 2);
@@ -188,7 +197,7 @@ static void accepted_before_anybody_looked(void **state)
 	t->job.suspend = false;
 	t_plan(t);
 	for (int i = 0; i < 10; i++) {
-		plan_refused(&t->refusal, &stands, REFUSED_INVALID, STR("worker"), STR("denied"), t->now);
+		refuse_pods(t, "worker", REFUSED_INVALID, "denied");
 		t_plan(t);
 		t_pass(t, SECONDS(30));
 	}
@@ -213,14 +222,12 @@ static void refusals_that_are_not_final(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct t *t = t_new();
-		struct standing stands = { 0 };
 
 		t_role(t, "worker", 1);
 		for (int n = 0; n < table[i].times; n++) {
 			bool turn = table[i].between != REFUSED_NOT && n % 2;
 
-			plan_refused(&t->refusal, &stands, turn ? table[i].between : table[i].kind, STR("worker"),
-			             STR("no"), t->now);
+			refuse_pods(t, "worker", turn ? table[i].between : table[i].kind, "no");
 			t_plan(t);
 			assert_int_equal(t->record->outcome, PHASE_NONE);
 			t_pass(t, table[i].pause);
@@ -230,7 +237,7 @@ static void refusals_that_are_not_final(void **state)
 }
 
 /* What was refused is there all the same: a late create, an answer that was lost. What was said of it is over, and
-   counts no more. */
+   counts no more; what was said of another sort is not. */
 static void refusal_that_has_passed(void **state)
 {
 	struct t *t = t_new();
@@ -238,21 +245,113 @@ static void refusal_that_has_passed(void **state)
 	(void)state;
 	t_role(t, "worker", 1);
 	t_settle(t);
-	t->refusal = (struct refusal){ REFUSED_INVALID, STR("no"), 9, t->now, STR("worker"), t->now - MINUTES(5), 9 };
+	t->refusal = (struct refusal){ REFUSED_INVALID, STR("no"),           9, t->now, RES_POD,
+		                       STR("worker"),   t->now - MINUTES(5), 9 };
+	t->service_refusal = t->refusal;
+	t->service_refusal.resource = RES_SERVICE;
 	t->n_services = 0;
 	t_plan(t);
-	assert_false(t->plan.refusal_passed);
+	assert_true(t->plan.passed[0]);
+	assert_false(t->plan.passed[1]);
 	t->n_services = 1;
 	t_plan(t);
-	assert_true(t->plan.refusal_passed);
+	assert_true(t->plan.passed[0] && t->plan.passed[1]);
 	t_vanish(t, "worker", 0);
 	t->n_pods = 0;
 	t->record->roles[0].seen.n = 0;
 	t_plan(t);
-	assert_false(t->plan.refusal_passed);
+	assert_false(t->plan.passed[0]);
+	assert_true(t->plan.passed[1]);
 	t->refusal.role = STR("ps");
 	t_plan(t);
-	assert_false(t->plan.refusal_passed);
+	assert_false(t->plan.passed[0]);
+	t_free(t);
+}
+
+/* A job of two roles that has run. */
+static struct t *two_roles(void)
+{
+	struct t *t = t_new();
+
+	t_role(t, "ps", 2)->restart.policy = RESTART_ALWAYS;
+	t_role(t, "worker", 2)->restart.policy = RESTART_ALWAYS;
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	assert_phase(t, "Running");
+	return t;
+}
+
+/* One pod of each role is lost, and the server takes none of one role: the other one comes back. */
+static void one_role_does_not_wait_for_another(void **state)
+{
+	(void)state;
+	for (int other = 0; other < 2; other++) {
+		struct t *t = two_roles();
+
+		t_exit(t, "ps", 1, 1);
+		t_exit(t, "worker", 1, 1);
+		refuse_pods(t, other ? "worker" : "ps", REFUSED_QUOTA, "exceeded quota");
+		t->refusal.at += MINUTES(10);
+		t_settle(t);
+		assert_null(t_pod(t, other ? "worker" : "ps", 1));
+		assert_non_null(t_pod(t, other ? "ps" : "worker", 1));
+		t_run(t);
+		t_settle(t);
+		assert_contains(t_reason(t), "forbidden, retrying: exceeded quota");
+		t_free(t);
+	}
+}
+
+/* A service is gone and refused. Pods of its own role come back all the same, but for the one that nobody would find.
+ */
+static void pods_do_not_wait_for_services_of_others(void **state)
+{
+	struct t *t = two_roles();
+
+	(void)state;
+	t->services[3] = t->services[--t->n_services];
+	assert_int_equal(t->n_services, 3);
+	t->service_refusal =
+		(struct refusal){ REFUSED_QUOTA, STR("exceeded quota: services"), 9, t->now + MINUTES(500), RES_SERVICE,
+		                  STR("worker") };
+	t_settle(t);
+	assert_phase(t, "Running");
+	assert_string_equal(t_reason(t),
+	                    "4 running; services of worker: forbidden, retrying: exceeded quota: services");
+	t_exit(t, "ps", 1, 1);
+	t_exit(t, "worker", 0, 1);
+	t_exit(t, "worker", 1, 1);
+	t_settle(t);
+	assert_non_null(t_pod(t, "ps", 1));
+	assert_non_null(t_pod(t, "worker", 0));
+	assert_null(t_pod(t, "worker", 1));
+	t_run(t);
+	t_settle(t);
+	assert_contains(t_reason(t), "forbidden, retrying: exceeded quota: services");
+	t->service_refusal.kind = REFUSED_NOT;
+	t_settle(t);
+	assert_non_null(t_pod(t, "worker", 1));
+	t_free(t);
+}
+
+/* Who begins asks for the names of all: no pod before its job has them. */
+static void a_job_that_begins_waits_for_all_services(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "ps", 1);
+	t_role(t, "worker", 1);
+	t->service_refusal = (struct refusal){ REFUSED_QUOTA, STR("exceeded quota: services"), 9, t->now, RES_SERVICE,
+		                               STR("worker") };
+	t_settle(t);
+	assert_int_equal(t->n_services, 1);
+	assert_int_equal(t->n_pods, 0);
+	assert_contains(t_reason(t), "forbidden, retrying: exceeded quota: services");
+	t_pass(t, MINUTES(2));
+	t_settle(t);
+	assert_int_equal(t->n_services, 2);
 	t_free(t);
 }
 
@@ -378,6 +477,9 @@ int main(void)
 		cmocka_unit_test(accepted_before_anybody_looked),
 		cmocka_unit_test(refusals_that_are_not_final),
 		cmocka_unit_test(refusal_that_has_passed),
+		cmocka_unit_test(one_role_does_not_wait_for_another),
+		cmocka_unit_test(pods_do_not_wait_for_services_of_others),
+		cmocka_unit_test(a_job_that_begins_waits_for_all_services),
 		cmocka_unit_test(refusal_codes),
 		cmocka_unit_test(who_owns_a_name),
 		cmocka_unit_test(taken_by_another_replica),

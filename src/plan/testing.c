@@ -103,6 +103,7 @@ const struct plan *t_plan(struct t *t)
 {
 	const struct pod **pods = arena_array(&t->a, const struct pod *, T_MAX_PODS);
 	const struct service **services = arena_array(&t->a, const struct service *, T_MAX_PODS);
+	const struct refusal refusals[] = { t->refusal, t->service_refusal, t->aux_refusal };
 	struct plan_input in = {
 		.job = &t->job,
 		.record = t->record,
@@ -115,8 +116,8 @@ const struct plan *t_plan(struct t *t)
 		.groups_trouble = t->groups_trouble,
 		.fleet = t->nodes.n ? &t->fleet : NULL,
 		.config = &t->config,
-		.refusal = t->refusal,
-		.aux_refusal = t->aux_refusal,
+		.refusals = refusals,
+		.n_refusals = ARRAY_LEN(refusals),
 		.losses = t->losses,
 		.now = t->now,
 		.status_written = t->status_written,

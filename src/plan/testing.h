@@ -37,7 +37,7 @@ struct t {
 	struct map nodes;
 	struct fleet fleet;
 	struct plan_config config;
-	struct refusal refusal, aux_refusal;
+	struct refusal refusal, service_refusal, aux_refusal; /* kind REFUSED_NOT: there is none */
 	struct losses losses;
 	msec now, status_written;
 	struct plan plan; /* the last one */

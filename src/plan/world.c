@@ -144,6 +144,7 @@ void world_open(struct world *w, const struct plan_input *in, struct arena *a)
 
 	*w = (struct world){ .in = in, .a = a, .job = in->job, .now = in->now, .wake = NEVER, .deadline = NEVER };
 	w->stamp = in->now - in->now % 1000;
+	w->passed = arena_array(a, bool, MAX(in->n_refusals, (size_t)1));
 	/* The roles of a job that cannot be read are not to be trusted; the record is kept as it is. */
 	w->base = in->job->problems.errors ? record_copy(r, a) : align(w, r);
 	w->next = record_copy(w->base, a);

@@ -49,11 +49,11 @@ struct world {
 	struct role_view *roles;        /* as many as the job has */
 	VEC(const struct pod *) doomed; /* pods that must go; none is gone */
 	VEC(const struct service *) doomed_services;
-	int32_t n_old;       /* of all roles that count */
-	int32_t n_stopping;  /* pods that a suspended job still has */
-	bool raised;         /* a generation was: what is sorted here belongs to the one before */
-	bool gang_held;      /* the pods that count wait for their PodGroup */
-	bool refusal_passed; /* nothing of what was refused is missing */
+	int32_t n_old;      /* of all roles that count */
+	int32_t n_stopping; /* pods that a suspended job still has */
+	bool raised;        /* a generation was: what is sorted here belongs to the one before */
+	bool gang_held;     /* the pods that count wait for their PodGroup */
+	bool *passed;       /* of each refusal: nothing of what was refused is missing */
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
@@ -183,6 +183,14 @@ bool suspend_check(struct world *w);
 /* refusal.c */
 bool refusal_check(struct world *w);
 msec refusal_until(const struct refusal *r);
+/* What was said to children of that sort and role; NULL: nothing. */
+const struct refusal *refusal_of(const struct world *w, enum resource resource, struct str role);
+/* They are not made before this; 0: they may be. */
+msec refused_until(const struct world *w, enum resource resource, struct str role);
+/* Does refusal number I keep the job from something that counts? */
+bool refusal_holds(const struct world *w, size_t i);
+/* There is no PodGroup to be written. */
+void refusal_group_passed(struct world *w);
 /* Services and PodGroups are not made before this: somebody takes them away. */
 msec losses_until(const struct world *w);
 

@@ -2,8 +2,18 @@
 #include "base/http_code.h"
 #include "sim/admission.h"
 #include "sim/groups.h"
+#include "sim/mutant.h"
 #include "sim/server.h"
 #include "sim/sim.h"
+
+static bool is_barred(const struct sim *s, const struct sim_request *r, const struct sim_job *job)
+{
+	struct str role = r->r.resource == RES_POD ? r->pod.role : r->service.role;
+
+	if (!job || s->now >= job->barred)
+		return false;
+	return s->opt.mutant == MUTANT_JEALOUS || (r->r.resource == job->barred_sort && str_eq(role, job->barred_role));
+}
 
 int admission_refuses(struct sim *s, struct sim_request *r, struct outcome *o)
 {
@@ -13,6 +23,13 @@ int admission_refuses(struct sim *s, struct sim_request *r, struct outcome *o)
 		s->tally->hits[HIT_QUOTA]++;
 		o->reason = STR("Forbidden");
 		o->message = STR("exceeded quota: pods");
+		return HTTP_FORBIDDEN;
+	}
+	if (is_barred(s, r, job)) {
+		s->tally->hits[HIT_BARRED]++;
+		r->in_vain = job->barred == NEVER;
+		o->reason = STR("Forbidden");
+		o->message = STR("exceeded quota: gpus");
 		return HTTP_FORBIDDEN;
 	}
 	if (s->now < s->denied || (job && s->now < job->denied)) {

@@ -3,6 +3,7 @@
 #include "sim/groups.h"
 #include "sim/load.h"
 #include "sim/nodes.h"
+#include "sim/server.h"
 #include "sim/sim.h"
 #include "sim/sizes.h"
 
@@ -40,6 +41,60 @@ static void deny(struct sim *s)
 			found = j;
 	if (found)
 		found->denied = s->now + sim_between(s, 60000, 300000);
+}
+
+/* A quota that only one role of a job meets, or only its services: for a while, or for ever. */
+static void bar_role(struct sim *s, struct sim_job *job, msec until)
+{
+	const struct job *spec = kind_job(job->spec);
+	const struct role *role = spec->n_roles > 1 ? &spec->roles[rng_below(&s->rng, spec->n_roles)] : NULL;
+
+	if (!job->exists || !role || role->aux || job->wish.script != SCRIPT_WILD)
+		return;
+	job->barred = until;
+	job->barred_sort = rng_one_in(&s->rng, 3) ? RES_SERVICE : RES_POD;
+	job->barred_role = role->name;
+	TRACE(s, "quota on %s of %.*s of %.*s%s", resource_plural(job->barred_sort), STR_F(role->name),
+	      STR_F(job->name), until == NEVER ? " for ever" : "");
+}
+
+static void bar_some_role(struct sim *s)
+{
+	struct sim_job *found = NULL;
+	size_t n = 0;
+
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (j->exists && rng_one_in(&s->rng, ++n))
+			found = j;
+	if (found)
+		bar_role(s, found, s->now + sim_between(s, 20000, 200000));
+}
+
+/* All pods, and a service that does not come back. */
+static void lose_children(struct sim *s, struct sim_job *job)
+{
+	struct sim_service *service = job->services;
+	struct sim_pod *next;
+
+	for (struct sim_pod *p = job->pods; p; p = next) {
+		next = p->next;
+		if (p->labelled)
+			server_delete_pod(s, p, -1);
+	}
+	while (service && !(service->labelled && str_eq(service->now.role, job->barred_role)))
+		service = service->next;
+	if (service && job->barred_sort == RES_SERVICE)
+		server_remove_service(s, service);
+}
+
+void faults_stay(struct sim *s)
+{
+	for (struct sim_job *j = s->all_jobs; j; j = j->next)
+		if (rng_one_in(&s->rng, 2)) {
+			bar_role(s, j, NEVER);
+			if (j->barred == NEVER)
+				lose_children(s, j);
+		}
 }
 
 static void something_fails(struct sim *s)
@@ -106,6 +161,8 @@ static void something_fails(struct sim *s)
 	}
 	if (sim_chance(s, 4))
 		sizes_fault(s);
+	if (sim_chance(s, 4))
+		bar_some_role(s);
 	if (s->gang && sim_chance(s, 30)) {
 		groups_undefine(s);
 		if (s->link && s->link->streams[RES_GROUP].on)

@@ -37,6 +37,7 @@ static const struct {
 	[MUTANT_FUSSY] = { "fussy", INV_GANG },              /* a PodGroup is never as it should be */
 	[MUTANT_HOPELESS] = { "hopeless", INV_REFUSED },     /* the first refusal ends the job */
 	[MUTANT_AMNESIC] = { "amnesic", INV_UNCREATED },     /* that the job has run is not read back */
+	[MUTANT_JEALOUS] = { "jealous", INV_STARVED },       /* what keeps one role out keeps out all */
 	[MUTANT_CURT] = { "curt", INV_HASTENED },            /* the kubelet gets little time to try again */
 	[MUTANT_IMPATIENT] = { "impatient", INV_EARLY },     /* the end is told while pods still go */
 	[MUTANT_STICKY] = { "sticky", INV_LEFT },            /* who leaves keeps its generation */
@@ -215,6 +216,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 	case MUTANT_FORGETFUL:
 	case MUTANT_AMNESIC:
 	case MUTANT_CURT:
+	case MUTANT_JEALOUS:
 	case MUTANT_BLIND:
 	case MUTANT_DEAF:
 	case MUTANT_LIAR:

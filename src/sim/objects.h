@@ -59,10 +59,13 @@ struct sim_job {
 	bool has_run;                       /* its status has said so once */
 	msec uncreated;                     /* since a container of it could not be created, the first time; 0: never */
 	msec denied;                        /* a policy denies its pods until then */
-	msec status_refused;                /* … and the server its status */
-	msec own_refused;                   /* … and what its kind wrote in it */
-	int status_code;                    /* … by that */
-	struct kind_job *spec;              /* as the kinds read it; of this generation */
+	msec barred;                        /* a quota keeps one sort of one role's children out; NEVER: for ever */
+	enum resource barred_sort;
+	struct str barred_role;
+	msec status_refused;   /* … and the server its status */
+	msec own_refused;      /* … and what its kind wrote in it */
+	int status_code;       /* … by that */
+	struct kind_job *spec; /* as the kinds read it; of this generation */
 	struct sim_job *next;
 };
 

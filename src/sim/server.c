@@ -178,7 +178,8 @@ void server_answer(struct sim *s, struct sim_request *r, struct outcome *o)
 		o->code = server_patch_status(s, r, o);
 		break;
 	}
-	s->last_write = s->now;
+	if (!r->in_vain)
+		s->last_write = s->now;
 	s->tally->writes++;
 	if (!r->link)
 		s->tally->hits[HIT_LATE_WRITE]++;

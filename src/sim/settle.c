@@ -71,6 +71,37 @@ static void settle_companion(struct sim *s, const struct sim_job *job, const str
 		sim_broken(s, INV_STUCK, "%s of %.*s is told at \"%.*s\"", title, STR_F(job->name), STR_F(address));
 }
 
+static bool has_child(const struct sim_job *job, enum resource sort, struct str role, int32_t index)
+{
+	for (const struct sim_pod *p = sort == RES_POD ? job->pods : NULL; p; p = p->next)
+		if (str_eq(p->now.role, role) && p->now.index == index)
+			return true;
+	for (const struct sim_service *v = sort == RES_SERVICE ? job->services : NULL; v; v = v->next)
+		if (str_eq(v->now.role, role) && v->now.index == index)
+			return true;
+	return false;
+}
+
+/* One role, or its services, are kept out for ever: all others are there. Who has never begun may wait for the names of
+   all, and who is old and must go may be in the way. */
+static void settle_others(struct sim *s, const struct sim_job *job, const struct job *spec, const struct record *r)
+{
+	for (size_t i = 0; i < spec->n_roles; i++) {
+		const struct role *role = &spec->roles[i];
+		const struct record_role *rr = record_role_of(r, role->name);
+		bool kept_out = str_eq(role->name, job->barred_role);
+
+		if (role->aux || !rr || !rr->accepted || (kept_out && job->barred_sort == RES_POD))
+			continue;
+		for (int32_t k = 0; k < role->count; k++)
+			if (!ranges_has(&rr->completed, k) && !ranges_has(&rr->failed, k) &&
+			    !has_child(job, RES_POD, role->name, k) &&
+			    !(kept_out && !has_child(job, RES_SERVICE, role->name, k)))
+				sim_broken(s, INV_STARVED, "%.*s %d of %.*s does not come back: %.*s",
+				           STR_F(role->name), k, STR_F(job->name), STR_F(r->reason));
+	}
+}
+
 static void settle_job(struct sim *s, const struct sim_job *job)
 {
 	const struct record *r = job->now->record;
@@ -103,6 +134,8 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 		if (r->phase != PHASE_SUSPENDED)
 			sim_broken(s, r->phase == PHASE_TERMINATING ? INV_STUCK : INV_ORACLE,
 			           "%.*s is suspended and shows %s", STR_F(job->name), phase_name(r->phase));
+	} else if (job->barred == NEVER) {
+		settle_others(s, job, spec, r);
 	} else if (can_end(job)) {
 		sim_broken(s, INV_STUCK, "%.*s does not end: %s, %.*s", STR_F(job->name), phase_name(r->phase),
 		           STR_F(r->reason));

@@ -40,6 +40,7 @@ static const char *const invariant_names[] = {
 	[INV_DEADLINE] = "deadlines-are-kept",
 	[INV_FLIGHT] = "requests-in-flight",
 	[INV_UNKNOWN] = "unread-is-not-gone",
+	[INV_STARVED] = "others-come-back",
 	[INV_STUCK] = "every-job-settles",
 	[INV_QUIET] = "writes-stop",
 	[INV_ORPHAN] = "no-orphans",
@@ -238,6 +239,7 @@ static void calm_down(struct sim *s)
 	nodes_heal(s);
 	users_leave(s);
 	sizes_leave(s);
+	faults_stay(s);
 	if (!s->link && !s->start)
 		s->start = sim_at(s, s->now + SECONDS(1), EV_START, NULL);
 }

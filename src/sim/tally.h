@@ -29,6 +29,7 @@
 	X(NODE_TAINT, "node out of service")                                                                           \
 	X(OUTAGE, "most nodes not ready")                                                                              \
 	X(QUOTA, "quota (403)")                                                                                        \
+	X(BARRED, "quota on one role's pods or services")                                                              \
 	X(WEBHOOK, "webhook failure (500)")                                                                            \
 	X(INVALID_CHILD, "child refused (422)")                                                                        \
 	X(INVALID_STATUS, "status refused (422, 400, 403)")                                                            \

@@ -20,6 +20,7 @@ struct sim_request {
 	bool sidecar_again; /* … and so has the one beside it */
 	const char *fault;  /* body that cannot be taken */
 	bool lose_reply, hoarded;
+	bool in_vain;     /* refused for ever: it is no write */
 	msec slow;        /* arrives so much later */
 	int inject;       /* answered with this code instead; 0: carried out */
 	int inject_after; /* … though carried out */
