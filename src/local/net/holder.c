@@ -153,6 +153,18 @@ static bool try_links(struct err *e)
 	return ok;
 }
 
+static void take_namespaces(const struct start *s)
+{
+	bool user = s->kind == NET_USER;
+
+	if (unshare(user ? CLONE_NEWUSER | CLONE_NEWNET : CLONE_NEWNET) == 0)
+		return;
+	/* unshare(2): a limit, and no disk. */
+	fail(s, user ? "a user namespace" : "a network namespace",
+	     errno == ENOSPC ? "a limit is reached (sysctl user.max_user_namespaces, user.max_net_namespaces)"
+	                     : strerror(errno));
+}
+
 static void take_maps(const struct start *s)
 {
 	char done;
@@ -177,8 +189,7 @@ static _Noreturn void live(const struct start *s)
 		fail(s, "a holder", strerror(errno));
 	if (s->way_out && fork() == 0)
 		run_outside(s, go[0], self);
-	if (unshare(s->kind == NET_USER ? CLONE_NEWUSER | CLONE_NEWNET : CLONE_NEWNET) < 0)
-		fail(s, s->kind == NET_USER ? "a user namespace" : "a network namespace", strerror(errno));
+	take_namespaces(s);
 	if (s->kind == NET_USER)
 		take_maps(s);
 	if (!try_links(&e))
