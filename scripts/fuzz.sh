@@ -28,7 +28,10 @@ done
 
 [ -f build-fuzz/build.ninja ] ||
   CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-ninja -C build-fuzz --quiet fuzzers
+programs=
+for f; do programs="$programs test/fuzz/${f}_fuzz"; done
+# shellcheck disable=SC2086 # a list of files
+ninja -C build-fuzz --quiet $programs
 for f; do
   mkdir -p "build-fuzz/found/$f"
   corpus=test/fuzz/corpus/$f

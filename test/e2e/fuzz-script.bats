@@ -10,7 +10,7 @@ setup() {
   cp "$root/scripts/fuzz.sh" scripts/
   cp "$root"/test/fuzz/*_fuzz.c test/fuzz/
   touch build-fuzz/build.ninja
-  printf '#!/bin/sh\n' >bin/ninja
+  printf '#!/bin/sh\necho "$*" >built\n' >bin/ninja
   chmod +x bin/ninja
   PATH=$PWD/bin:$PATH
   for f in test/fuzz/*_fuzz.c; do
@@ -34,6 +34,7 @@ setup() {
 @test "only some, and longer; the first find ends it" {
   split env FUZZ_SECONDS=3600 scripts/fuzz.sh store api
   is "$status" 0
+  is "$(cat built)" "-C build-fuzz --quiet test/fuzz/store_fuzz test/fuzz/api_fuzz"
   is "$(echo "$out" | cut -d ' ' -f 1,2)" $'store_fuzz -max_total_time=3600\napi_fuzz -max_total_time=3600'
   printf '#!/bin/sh\nexit 77\n' >build-fuzz/test/fuzz/store_fuzz
   split scripts/fuzz.sh store api
