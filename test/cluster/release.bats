@@ -133,7 +133,8 @@ debian() {
   is "$status" 2
   # What comes with them.
   for file in man/man1/dljob.1.gz man/man8/dl-operator.8.gz bash-completion/completions/dljob \
-    zsh/vendor-completions/_dljob dl-operator/kinds/mlkube-tfjob.lua doc/dljob/copyright; do
+    zsh/vendor-completions/_dljob dl-operator/kinds/mlkube-tfjob.lua dl-operator/apparmor/dljob \
+    doc/dljob/copyright; do
     [ -s "debian/usr/share/$file" ] || { echo "no $file"; return 1; }
   done
   has "$(debian kubectl-dljob --help)" "usage: kubectl dljob"
