@@ -1,5 +1,7 @@
 #include "local/net/hosts_file.h"
 
+#include "base/buf.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -79,4 +81,44 @@ bool hosts_file_write(const char *path, struct str text, bool *changed, struct e
 	if (changed)
 		*changed = true;
 	return true;
+}
+
+enum { OWN_MAX = 64 << 10, WHOLE_MAX = 32 << 20 };
+static const struct str marker = STR_INIT("# What is above is kept up to date; below are the pod's own lines.\n");
+
+/* In OLD, which began as TEXT does if it is an older one of ours. */
+static struct str own_lines(struct str old, struct str text)
+{
+	struct str line, first, rest = old, begin = text;
+
+	while (str_next(&rest, '\n', &line))
+		if (line.n == marker.n - 1 && memcmp(line.p, marker.p, line.n) == 0)
+			return rest;
+	rest = old;
+	if (!str_next(&rest, '\n', &line) || !str_next(&begin, '\n', &first) || str_eq(line, first))
+		return STR_NONE;
+	return old;
+}
+
+bool hosts_file_write_own(const char *path, struct str text, struct err *e)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(buf_release) struct buf b = BUF_INIT(WHOLE_MAX);
+	CLEANUP(freep) char *old = NULL;
+	struct stat st = { .st_size = 0 };
+	ssize_t n = 0;
+
+	if (fd < 0 && errno != ENOENT)
+		return true;
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		size_t max = MIN((size_t)st.st_size, (size_t)WHOLE_MAX / 2);
+
+		old = xmalloc(max + 1);
+		n = read_whole(fd, old, max);
+	}
+	buf_put(&b, text);
+	buf_put(&b, marker);
+	if (n > 0)
+		buf_put(&b, str_sub(own_lines((struct str){ old, (size_t)n }, text), 0, OWN_MAX));
+	return hosts_file_write(path, buf_str(&b), NULL, e);
 }

@@ -11,4 +11,9 @@
    says whether anything was written. */
 bool hosts_file_write(const char *path, struct str text, bool *changed, struct err *e);
 
+/* The same for a file that a pod may write to. TEXT stands above a line that says so; what the pod has below that line,
+   or in a file without it, stays below it, up to 64 KiB. What the pod writes at the very same moment may be lost. A
+   file that the pod has made unreadable is left alone. */
+bool hosts_file_write_own(const char *path, struct str text, struct err *e);
+
 #endif

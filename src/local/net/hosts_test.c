@@ -252,13 +252,56 @@ static void file_changes_in_place(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+#define MARKER "# What is above is kept up to date; below are the pod's own lines.\n"
+
+static void own_lines_stay(void **state)
+{
+	/* What the file was, what we say, what it is then. */
+	static const struct {
+		const char *was, *text, *is;
+	} cases[] = {
+		{ NULL, "a\nb\n", "a\nb\n" MARKER },
+		{ "", "a\n", "a\n" MARKER },
+		{ "a\n" MARKER, "a\nb\n", "a\nb\n" MARKER },
+		{ "a\nb\n" MARKER "x\ny", "a\n", "a\n" MARKER "x\ny" },
+		{ "a\n" MARKER "x\n", "a\nb\nc\nd\n", "a\nb\nc\nd\n" MARKER "x\n" },
+		/* Written anew by the pod. */
+		{ "x\n", "a\n", "a\n" MARKER "x\n" },
+		/* Of a time when pods could not write to it. */
+		{ "a\nold\n", "a\nb\n", "a\nb\n" MARKER },
+	};
+	struct err e = ERR_INIT;
+	char folder[] = "/tmp/dl-hosts-XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/hosts", folder);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int fd;
+
+		if (cases[i].was)
+			assert_true(hosts_file_write(path, str_c(cases[i].was), NULL, &e));
+		assert_true(hosts_file_write_own(path, str_c(cases[i].text), &e));
+		fd = open(path, O_RDONLY);
+		assert_true(fd >= 0);
+		expect_file(fd, cases[i].is);
+		close(fd);
+		assert_int_equal(unlink(path), 0);
+	}
+	/* Nobody waits for what the pod has made of it. */
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(hosts_file_write_own(path, STR("a\n"), &e));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_of_a_service), cmocka_unit_test(hostname_and_subdomain),
 		cmocka_unit_test(hostnames_that_meet),     cmocka_unit_test(nothing_can_be_forged),
 		cmocka_unit_test(the_machines_own),        cmocka_unit_test(a_thousand),
-		cmocka_unit_test(file_changes_in_place),
+		cmocka_unit_test(file_changes_in_place),   cmocka_unit_test(own_lines_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

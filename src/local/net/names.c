@@ -1,7 +1,8 @@
-/* The hosts files and the resolv.conf of the pods, on disk: FOLDER/hosts/NAMESPACE/all is what the pods of a namespace
-   share, FOLDER/hosts/NAMESPACE/pod-NAME is one pod's own, where it needs one. Shared, since a file for each of a
-   thousand pods with a thousand names in it would be a hundred megabytes to write whenever one of them comes: so the
-   pods of a namespace know each other's hostnames too, which in Kubernetes only the services' names give. */
+/* The hosts files and the resolv.conf of the pods, on disk: FOLDER/hosts/NAMESPACE/pod-NAME is one pod's own, to which
+   it may add lines; FOLDER/hosts/NAMESPACE/all is what the pods of a large namespace share. A file for each of a
+   thousand pods with a thousand names in it would be a hundred megabytes to write whenever one of them comes. So that a
+   pod reads the same in both, those of a namespace know each other's hostnames too, which in Kubernetes only the
+   services' names give. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/map.h"
@@ -14,8 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Pods whose hostname is somebody else's as well: past so many they share the file, where the first has the name. */
-enum { ALONE_MAX = 256 };
+/* In a namespace with more pods those that come share the file; but up to so many have their own whose hostname is
+   somebody else's as well: past them the first has the name. */
+enum { OWN_MAX = 64, ALONE_MAX = 256 };
 
 static struct str shared_path(const struct net *n, struct str ns, struct arena *a)
 {
@@ -33,12 +35,13 @@ static bool is_part(struct str s)
 	return s.n > 0 && s.n <= 253 && s.p[0] != '.' && !memchr(s.p, '/', s.n) && !memchr(s.p, 0, s.n);
 }
 
-struct str net_hosts_path(const struct net *n, struct str ns, struct str name, struct arena *a)
+struct str net_hosts_path(const struct net *n, struct str ns, struct str name, bool *own, struct arena *a)
 {
-	struct str own = alone_path(n, ns, name, a);
+	struct str path = alone_path(n, ns, name, a);
 
 	ASSERT(is_part(ns) && is_part(name));
-	return access(own.p, F_OK) == 0 ? own : shared_path(n, ns, a);
+	*own = access(path.p, F_OK) == 0;
+	return *own ? path : shared_path(n, ns, a);
 }
 
 void names_forget(const struct net *n, struct str ns, struct str name)
@@ -53,23 +56,26 @@ static bool write_alone(struct net *n, const struct hosts *h, struct str ns, str
                         struct err *e)
 {
 	struct buf b = BUF_INIT(HOSTS_MAX);
-	size_t written = 0;
+	size_t written = 0, here = 0;
 	bool ok = true;
 
+	for (size_t i = 0; i < h->n; i++)
+		here += str_eq(h->pods[i].pod->ns, ns);
 	for (size_t i = 0; ok && i < h->n; i++) {
 		const struct hosts_pod *p = &h->pods[i];
+		bool own = here <= OWN_MAX || (p->alone && written < ALONE_MAX);
 		struct str path;
 
 		if (!str_eq(p->pod->ns, ns) || !is_part(p->pod->name))
 			continue;
 		path = alone_path(n, ns, p->pod->name, a);
-		/* Once mounted it must be kept up, though the hostname is free by now. */
-		if (access(path.p, F_OK) < 0 && (!p->alone || written >= ALONE_MAX))
+		/* Once mounted it must be kept up, however many pods there are by now. */
+		if (!own && access(path.p, F_OK) < 0)
 			continue;
 		written++;
 		buf_clear(&b);
 		hosts_alone(&b, p, shared);
-		ok = hosts_file_write(path.p, buf_str(&b), NULL, e);
+		ok = hosts_file_write_own(path.p, buf_str(&b), e);
 	}
 	buf_release(&b);
 	return ok;

@@ -110,8 +110,9 @@ struct net_host_service {
    enough for every change, better once for each round of the loop. */
 bool net_hosts_update(struct net *n, const struct net_host_pod *pods, size_t n_pods,
                       const struct net_host_service *services, size_t n_services, struct err *e);
-/* The file to bind over the pod's /etc/hosts, after a net_hosts_update() that listed the pod. Into A. */
-struct str net_hosts_path(const struct net *n, struct str ns, struct str name, struct arena *a);
+/* The file to bind over the pod's /etc/hosts, after a net_hosts_update() that listed the pod. Into A. *OWN: nobody else
+   reads it, and the pod may add lines at its end. */
+struct str net_hosts_path(const struct net *n, struct str ns, struct str name, bool *own, struct arena *a);
 /* The same for /etc/resolv.conf: the machine's own name servers, as far as they can be reached from inside. */
 struct str net_resolv_path(const struct net *n, struct arena *a);
 

@@ -30,6 +30,11 @@ static bool b_has_ended(struct lab *l)
 	return lab_said(l, "b", "status.phase", "Succeeded");
 }
 
+static bool late_has_ended(struct lab *l)
+{
+	return ended(l, "late");
+}
+
 static bool a_runs(struct lab *l)
 {
 	return lab_said(l, "a", "status.phase", "Running");
@@ -112,6 +117,36 @@ static void resolver_of_its_own(struct lab *l)
 	lab_until(l, b_has_ended);
 	CHECK(lab_said(l, "b", "status.phase", "Succeeded"));
 	(void)file_read(&after, "/etc/resolv.conf", &l->arena, NULL);
+	CHECK(str_eq(before, after));
+}
+
+static bool ready_and_runs(struct lab *l)
+{
+	return access(lab_path(l, "ready"), F_OK) == 0 && a_runs(l);
+}
+
+/* It adds a line, and is told of who comes later nevertheless. */
+static void hosts_of_its_own(struct lab *l)
+{
+	struct str before = STR_NONE, after = STR_NONE;
+
+	(void)file_read(&before, "/etc/hosts", &l->arena, NULL);
+	lab_pod(l, "a",
+	        lab_fmt(l,
+	                "echo 10.9.9.9 mine >>/etc/hosts; touch %s; until grep -qw late /etc/hosts; do sleep 0.02; "
+	                "done;"
+	                "grep -w mine /etc/hosts",
+	                lab_path(l, "ready")),
+	        "", "");
+	lab_until(l, ready_and_runs);
+	lab_pod(l, "late", lab_fmt(l, "%s; ! grep -w mine /etc/hosts", lab_wait_for(l, "over")), "", "");
+	lab_until(l, a_ended);
+	lab_touch(l, "over");
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	CHECK(str_eqc(lab_log(l, "a"), "10.9.9.9 mine\n"));
+	lab_until(l, late_has_ended);
+	CHECK(lab_said(l, "late", "status.phase", "Succeeded"));
+	(void)file_read(&after, "/etc/hosts", &l->arena, NULL);
 	CHECK(str_eq(before, after));
 }
 
@@ -520,6 +555,8 @@ static void status_is_refused(struct lab *l)
 SCENARIO(node, NET_HOST)
 SCENARIO(talk, NET_ROOT)
 SCENARIO(talk, NET_USER)
+SCENARIO(hosts_of_its_own, NET_ROOT)
+SCENARIO(hosts_of_its_own, NET_USER)
 SCENARIO(resolver_of_its_own, NET_ROOT)
 SCENARIO(resolver_of_its_own, NET_USER)
 SCENARIO(config_comes_late, NET_HOST)
@@ -557,6 +594,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_node_NET_HOST),
 		cmocka_unit_test(test_talk_NET_ROOT),
 		cmocka_unit_test(test_talk_NET_USER),
+		cmocka_unit_test(test_hosts_of_its_own_NET_ROOT),
+		cmocka_unit_test(test_hosts_of_its_own_NET_USER),
 		cmocka_unit_test(test_resolver_of_its_own_NET_ROOT),
 		cmocka_unit_test(test_resolver_of_its_own_NET_USER),
 		cmocka_unit_test(test_config_comes_late_NET_HOST),

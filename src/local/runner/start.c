@@ -106,6 +106,17 @@ static bool put_link(struct runner *r, struct runner_pod *p, const char *name, s
 	return symlink(to.p, path) == 0 || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
+/* The pod's own is a file here by another name: its containers may write to it. */
+static bool put_hosts(struct runner *r, struct runner_pod *p, struct err *e)
+{
+	const char *path = arena_printf(&r->round, "%s/hosts", p->folder).p;
+	bool own;
+	struct str from = net_hosts_path(r->c.net, str_c(p->ns), str_c(p->name), &own, &r->round);
+
+	unlink(path);
+	return (own && link(from.p, path) == 0) || put_link(r, p, "hosts", from, e);
+}
+
 /* The pod's own, which its containers may write to. FROM is what it begins with; nothing, if that is not there. */
 static bool put_copy(struct runner *r, struct runner_pod *p, const char *name, struct str from, struct err *e)
 {
@@ -139,8 +150,7 @@ static bool prepare_spec(struct runner *r, struct runner_pod *p, struct pod_spec
 	r->resolv_known = true;
 	place = kept_place(r, p);
 	return pod_prepare(p->folder, spec, e) && (str_empty(place) || put_link(r, p, "job", place, e)) &&
-	       put_link(r, p, "hosts", net_hosts_path(r->c.net, str_c(p->ns), str_c(p->name), &r->round), e) &&
-	       put_copy(r, p, "resolv.conf", r->resolv, e);
+	       put_hosts(r, p, e) && put_copy(r, p, "resolv.conf", r->resolv, e);
 }
 
 static void say_images(struct runner *r, struct runner_pod *p, const struct pod_spec *spec)
