@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/file.h"
 #include "base/rng.h"
 #include "local/net/holder.h"
 #include "local/net/idmap.h"
@@ -571,96 +570,6 @@ static void host_network(const char *folder)
 	CHECK(net_clean(folder, ID, &problem));
 }
 
-static void add_line(const char *path, const char *line)
-{
-	FILE *f = fopen(path, "ae");
-
-	CHECK(f && fputs(line, f) > 0 && fclose(f) == 0);
-}
-
-static bool holds(const char *path, const char *text)
-{
-	CLEANUP(arena_release) struct arena a = ARENA_INIT;
-	struct str got;
-
-	return file_read(&got, path, &a, NULL) == FILE_READ && strstr(got.p, text);
-}
-
-static void hosts_files(const char *folder)
-{
-	const struct net_label label[] = { { STR_INIT("x"), STR_INIT("1") } };
-	struct net_host_pod pods[] = {
-		{ .ns = STR("one"),
-		  .name = STR("a"),
-		  .ip = STR("10.201.0.3"),
-		  .hostname = STR("same"),
-		  .labels = label,
-		  .n_labels = 1 },
-		{ .ns = STR("one"), .name = STR("b"), .ip = STR("10.201.0.4"), .hostname = STR("same") },
-		{ .ns = STR("two"), .name = STR("c") },
-		{ .ns = STR("../../etc"), .name = STR("d"), .ip = STR("10.201.0.5") },
-		{ .ns = STR("one"), .name = STR("../../etc"), .ip = STR("10.201.0.6") },
-	};
-	const struct net_host_service service = { STR_INIT("one"), STR_INIT("svc"), label, 1 };
-	CLEANUP(arena_release) struct arena a = ARENA_INIT;
-	struct net_world w;
-	struct net *n;
-	struct str first, second;
-	bool own;
-
-	CHECK(net_enter(&w, folder, NET_HOST, NET_DIES_WITH_US, &problem));
-	CHECK(net_open(&n, &w, folder, ID, &problem));
-	CHECK(net_hosts_update(n, pods, ARRAY_LEN(pods), &service, 1, &problem));
-	first = net_hosts_path(n, STR("one"), STR("a"), &own, &a);
-	CHECK(own);
-	second = net_hosts_path(n, STR("one"), STR("b"), &own, &a);
-	CHECK(own);
-	CHECK(!str_eq(first, second));
-	CHECK(holds(first.p, "10.201.0.3      svc svc.one svc.one.svc svc.one.svc.cluster.local\n"));
-	CHECK(holds(first.p, "10.201.0.3      same\n") && !holds(first.p, "10.201.0.4"));
-	CHECK(holds(second.p, "10.201.0.4      same\n"));
-	CHECK(holds(net_hosts_path(n, STR("two"), STR("c"), &own, &a).p, "10.201.0.3      svc.one "));
-	/* Alone by now, but its file is mounted already. */
-	CHECK(net_hosts_update(n, pods + 1, 1, NULL, 0, &problem));
-	CHECK(str_eq(net_hosts_path(n, STR("one"), STR("b"), &own, &a), second));
-	CHECK(holds(second.p, "10.201.0.4      same\n") && !holds(second.p, "10.201.0.3"));
-	/* What the pod adds stays, and is nobody else's. */
-	add_line(second.p, "10.9.9.9 mine\n");
-	CHECK(net_hosts_update(n, pods, ARRAY_LEN(pods), &service, 1, &problem));
-	CHECK(holds(second.p, "10.201.0.3      svc ") && holds(second.p, "own lines.\n10.9.9.9 mine\n"));
-	CHECK(!holds(first.p, "mine"));
-	net_close(n);
-	CHECK(net_clean(folder, ID, &problem));
-	expect_nothing_left(folder);
-}
-
-/* Those of before keep their files, and are told of all. */
-static void hosts_of_many(const char *folder)
-{
-	enum { MANY = 65 };
-	struct net_host_pod pods[MANY];
-	CLEANUP(arena_release) struct arena a = ARENA_INIT;
-	struct net_world w;
-	struct net *n;
-	struct str first;
-	bool own;
-
-	for (unsigned i = 0; i < MANY; i++)
-		pods[i] = (struct net_host_pod){ .ns = STR("one"),
-			                         .name = arena_printf(&a, "p%u", i),
-			                         .ip = arena_printf(&a, "10.201.1.%u", i + 3) };
-	CHECK(net_enter(&w, folder, NET_HOST, NET_DIES_WITH_US, &problem));
-	CHECK(net_open(&n, &w, folder, ID, &problem));
-	CHECK(net_hosts_update(n, pods, MANY - 1, NULL, 0, &problem));
-	first = net_hosts_path(n, STR("one"), STR("p0"), &own, &a);
-	CHECK(own && !holds(first.p, " p64\n"));
-	CHECK(net_hosts_update(n, pods, MANY, NULL, 0, &problem));
-	CHECK(holds(first.p, " p64\n"));
-	CHECK(holds(net_hosts_path(n, STR("one"), STR("p64"), &own, &a).p, " p64\n") && !own);
-	net_close(n);
-	CHECK(net_clean(folder, ID, &problem));
-}
-
 #define SCENARIO(name)                                                                                                 \
 	static void test_##name(void **state)                                                                          \
 	{                                                                                                              \
@@ -678,8 +587,6 @@ SCENARIO(dies_with_us)
 SCENARIO(killed_at_any_moment)
 SCENARIO(foreign_link)
 SCENARIO(host_network)
-SCENARIO(hosts_files)
-SCENARIO(hosts_of_many)
 
 int main(void)
 {
@@ -695,8 +602,6 @@ int main(void)
 		cmocka_unit_test(test_killed_at_any_moment),
 		cmocka_unit_test(test_foreign_link),
 		cmocka_unit_test(test_host_network),
-		cmocka_unit_test(test_hosts_files),
-		cmocka_unit_test(test_hosts_of_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
