@@ -63,6 +63,8 @@ void pods_drop(struct runner *r, struct runner_pod *p)
 	process_forget(r, p);
 	companion_release(p);
 	map_del(&r->pods, str_c(p->uid));
+	if (r->look_next == p)
+		r->look_next = p->next;
 	*(p->prev ? &p->prev->next : &r->first_pod) = p->next;
 	*(p->next ? &p->next->prev : &r->last_pod) = p->prev;
 	r->fit_due = true;

@@ -19,8 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of a step; what is left of the work is done in the next one. */
-static const msec look_time = 25;
+/* Of a step; what is left of the work is done in the next one. What the store did not take (a full disk) is not offered
+   again at once. */
+static const msec look_time = 25, write_again = SECONDS(1);
 
 struct runner *runner_new(const struct runner_config *c, struct err *e)
 {
@@ -64,10 +65,38 @@ static void ask_after(struct runner *r, struct runner_pod *p)
 	runner_wake_at(r, r->now + SECONDS(1));
 }
 
-static bool has_work(const struct runner_pod *p)
+/* Nothing is written of a pod that is gone. */
+static bool may_write(const struct runner *r, const struct runner_pod *p)
 {
-	return p->state_changed || p->status_due || p->exited ||
+	return p->gone || p->write_at <= r->now;
+}
+
+static bool wants_write(const struct runner_pod *p)
+{
+	return p->state_changed || p->status_due ||
 	       (p->stage != RUN_LIVES && (p->gone || (pods_is_deleting(p) && !p->delete_asked)));
+}
+
+static bool has_work(const struct runner *r, const struct runner_pod *p)
+{
+	return p->exited || (wants_write(p) && may_write(r, p));
+}
+
+static void write_status(struct runner *r, struct runner_pod *p)
+{
+	status_write(r, p);
+	if (p->status_due)
+		p->write_at = r->now + write_again;
+}
+
+/* It may be freed. */
+static void remove_pod(struct runner *r, struct runner_pod *p)
+{
+	bool gone = p->gone;
+
+	stop_remove(r, p);
+	if (!gone && !p->delete_asked && p->stage != RUN_FOREIGN)
+		p->write_at = r->now + write_again;
 }
 
 /* One pod: what is new of it, and whether it is to end. It may be freed. */
@@ -75,20 +104,56 @@ static void look_at(struct runner *r, struct runner_pod *p)
 {
 	if (p->stage == RUN_LIVES && p->exited)
 		process_over(r, p);
-	if (p->state_changed || p->status_due)
-		status_write(r, p);
+	if ((p->state_changed || p->status_due) && may_write(r, p))
+		write_status(r, p);
+	if (wants_write(p) && !may_write(r, p))
+		runner_wake_at(r, p->write_at);
 	if (p->stage == RUN_LIVES)
 		stop_some(r, p);
-	else if ((p->gone || pods_is_deleting(p)) && !p->status_due)
-		stop_remove(r, p);
+	else if ((p->gone || pods_is_deleting(p)) && !p->status_due && may_write(r, p))
+		remove_pod(r, p);
 	else if (p->stage == RUN_ENDED && !p->status_due)
 		pods_slim(p);
 }
 
+/* From FROM on, until `look_next` or, with ALL, the last. One that has work has time whatever it takes (*DONE), so that
+   each round gets on. Returns the first for which there was none. */
+static struct runner_pod *look_at_some(struct runner *r, struct runner_pod *from, bool all, msec end, bool *done)
+{
+	struct runner_pod *undone = NULL, *next;
+
+	for (struct runner_pod *p = from; p && (all || p != r->look_next); p = next) {
+		bool work;
+
+		next = p->next;
+		ask_after(r, p);
+		work = has_work(r, p);
+		if (!work || !*done || loop_now(r->c.loop) < end) {
+			*done |= work;
+			look_at(r, p);
+		} else if (!undone) {
+			undone = p;
+		}
+	}
+	return undone;
+}
+
+/* All of them, from the one at which the last round ended; or the first ones would have all rounds for themselves. */
+static void look_at_all(struct runner *r)
+{
+	msec end = loop_now(r->c.loop) + look_time;
+	struct runner_pod *undone, *undone_before;
+	bool done = false;
+
+	undone = look_at_some(r, r->look_next, true, end, &done);
+	undone_before = look_at_some(r, r->first_pod, false, end, &done);
+	r->look_next = undone ? undone : undone_before;
+	if (r->look_next)
+		runner_wake_at(r, r->now);
+}
+
 msec runner_step(struct runner *r)
 {
-	struct runner_pod *next;
-
 	r->stepping = true;
 	r->troubled = false;
 	r->now = loop_now(r->c.loop);
@@ -96,14 +161,7 @@ msec runner_step(struct runner *r)
 	if (r->types_due)
 		watch_jobs(r);
 	watch_take(r);
-	for (struct runner_pod *p = r->first_pod; p; p = next) {
-		next = p->next;
-		ask_after(r, p);
-		if (!has_work(p) || loop_now(r->c.loop) < r->now + look_time)
-			look_at(r, p);
-		else
-			runner_wake_at(r, r->now);
-	}
+	look_at_all(r);
 	admit(r);
 	start_some(r);
 	kept_prune(r);

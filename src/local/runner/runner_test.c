@@ -381,6 +381,71 @@ static void folder_is_hostile(struct lab *l)
 	CHECK(lab_exists(l, "kept") && access("/bin/sh", X_OK) == 0);
 }
 
+enum { FAT = 16 };
+
+static bool fat_run(struct lab *l)
+{
+	for (int i = 0; i < FAT; i++)
+		if (!lab_said(l, lab_fmt(l, "fat-%02d", i), "status.phase", "Running"))
+			return false;
+	return a_runs(l);
+}
+
+static bool fat_ended(struct lab *l)
+{
+	for (int i = 0; i < FAT; i++)
+		if (!lab_said(l, lab_fmt(l, "fat-%02d", i), "status.phase", "Succeeded"))
+			return false;
+	return true;
+}
+
+static int fatten(struct lab *l, int pod, size_t n)
+{
+	struct buf text = BUF_INIT(2 * STORE_BODY_MAX);
+	int code;
+
+	buf_printf(&text, "{\"metadata\":{\"fat\":\"%0*d\"}}", (int)n, 0);
+	buf_putc(&text, 0);
+	code = lab_patch(l, "pods", lab_fmt(l, "fat-%02d", pod), false, buf_str(&text).p);
+	buf_release(&text);
+	return code;
+}
+
+/* Objects that have no room left for a word: what is to be written of them is refused, for ever, and takes long. */
+static void fatten_all(struct lab *l)
+{
+	size_t fits = 0, too_much = STORE_BODY_MAX;
+
+	while (too_much - fits > 32) {
+		size_t n = fits + (too_much - fits) / 2;
+
+		*(fatten(l, 0, n) == 200 ? &fits : &too_much) = n;
+	}
+	for (int i = 0; i < FAT; i++)
+		CHECK(fatten(l, i, fits - 16) == 200);
+}
+
+/* Whose status the store does not take keep nobody from his turn, and the loop from no rest. */
+static void status_cannot_be_written(struct lab *l)
+{
+	const char *script = lab_wait_for(l, "go");
+
+	for (int i = 0; i < FAT; i++)
+		lab_pod(l, lab_fmt(l, "fat-%02d", i), script, "", "");
+	lab_pod(l, "a", script, "", "");
+	lab_until(l, fat_run);
+	fatten_all(l);
+	lab_touch(l, "go");
+	lab_until(l, a_ended);
+	CHECK(lab_said(l, "a", "status.phase", "Succeeded"));
+	while (runner_step(l->runner) <= clock_now(&clock_wall))
+		continue;
+	CHECK(runner_living(l->runner) == 0);
+	for (int i = 0; i < FAT; i++)
+		CHECK(fatten(l, i, 1) == 200);
+	lab_until(l, fat_ended);
+}
+
 static bool b_ended(struct lab *l)
 {
 	return ended(l, "b");
@@ -571,6 +636,7 @@ SCENARIO(killed_parent, NET_ROOT)
 SCENARIO(killed_parent, NET_HOST)
 SCENARIO(folder_cannot_be_made, NET_HOST)
 SCENARIO(status_is_refused, NET_HOST)
+SCENARIO(status_cannot_be_written, NET_HOST)
 SCENARIO(folder_is_hostile, NET_ROOT)
 SCENARIO(folder_is_hostile, NET_USER)
 SCENARIO(port_is_taken, NET_HOST)
@@ -610,6 +676,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_killed_parent_NET_HOST),
 		cmocka_unit_test(test_folder_cannot_be_made_NET_HOST),
 		cmocka_unit_test(test_status_is_refused_NET_HOST),
+		cmocka_unit_test(test_status_cannot_be_written_NET_HOST),
 		cmocka_unit_test(test_folder_is_hostile_NET_ROOT),
 		cmocka_unit_test(test_folder_is_hostile_NET_USER),
 		cmocka_unit_test(test_port_is_taken_NET_HOST),

@@ -44,6 +44,7 @@ struct runner_pod {
 	bool exited;        /* the parent process has ended */
 	bool state_changed; /* state.json is new */
 	bool status_due;    /* the store is to be told */
+	msec write_at;      /* … and the last time it did not take it: not before */
 	struct told *told;  /* what was told of each container already */
 	size_t n_told;
 	size_t notes_told;
@@ -106,6 +107,7 @@ struct runner {
 	struct map pods, units, services, by_wd;
 	struct map jobs; /* UIDs of those that exist */
 	struct runner_pod *first_pod, *last_pod;
+	struct runner_pod *look_next; /* where the last look ran out of time; NULL: it did not */
 	struct runner_unit *first_unit, *last_unit;
 	struct host_service *first_service, *last_service;
 	int inotify;
