@@ -438,6 +438,7 @@ static void test_no_scheme(void **state)
 		{ "{tokenFile: /t}", "https://h:6443" },
 		{ "{username: u, password: p}", "https://h:6443" },
 		{ "{exec: {command: c, apiVersion: client.authentication.k8s.io/v1}}", "https://h:6443" },
+		{ "{client-certificate-data: " PEM_DATA ", client-key-data: " PEM_DATA "}", "https://h:6443" },
 	};
 	static const struct pair env[] = { { "KUBECONFIG", "/k" }, { 0 } };
 
