@@ -52,31 +52,53 @@ static struct str cut(struct str s)
 static bool is_bare(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] <= ' ' || s.p[i] == '"' || s.p[i] == '=' || s.p[i] == '\\' || s.p[i] == 0x7f)
+		if (s.p[i] == ' ' || s.p[i] == '"' || s.p[i] == '=' || s.p[i] == '\\')
 			return false;
-	return s.n > 0 && str_is_utf8(s);
+	for (struct str rest = s; rest.n; rest = str_sub(rest, str_utf8_len(rest), rest.n))
+		if (str_utf8_len(rest) == 0 || str_utf8_is_hidden(str_utf8_code(rest)))
+			return false;
+	return s.n > 0;
 }
 
 /* The message in the text form: without quotes, but on one line and without terminal codes. */
 static void put_message(struct buf *line, struct str s)
 {
 	for (size_t n; s.n; s = str_sub(s, n, s.n)) {
-		unsigned char c = (unsigned char)s.p[0];
+		uint32_t code;
 
 		n = str_utf8_len(s);
 		if (n == 0) {
 			buf_put(line, STR("\xef\xbf\xbd"));
 			n = 1;
-		} else if (c == '\n') {
-			buf_put(line, STR("\\n"));
-		} else if (c < 0x20 || c == 0x7f) {
-			buf_printf(line, "\\x%02x", c);
-		} else if (c == 0xc2 && (unsigned char)s.p[1] < 0xa0) {
-			buf_printf(line, "\\x%02x", (unsigned char)s.p[1]);
-		} else {
-			buf_put(line, str_sub(s, 0, n));
+			continue;
 		}
+		code = str_utf8_code(s);
+		if (code == '\n')
+			buf_put(line, STR("\\n"));
+		else if (str_utf8_is_hidden(code))
+			buf_printf(line, code > 0xff ? "\\u%04x" : "\\x%02x", (unsigned)code);
+		else
+			buf_put(line, str_sub(s, 0, n));
 	}
+}
+
+/* A string of JSON in which a terminal finds nothing to do either: what JSON lets stand is escaped as JSON does. */
+static void put_quoted(struct buf *line, struct str s)
+{
+	struct buf text = BUF_INIT(LONGEST_LINE);
+	size_t n;
+
+	buf_json_str(&text, s);
+	for (s = buf_str(&text); s.n; s = str_sub(s, n, s.n)) {
+		uint32_t code = str_utf8_code(s);
+
+		n = str_utf8_len(s);
+		if (str_utf8_is_hidden(code))
+			buf_printf(line, "\\u%04x", (unsigned)code);
+		else
+			buf_put(line, str_sub(s, 0, n));
+	}
+	buf_release(&text);
 }
 
 static void put_text_line(struct buf *line, enum log_level level, struct str msg, const struct log_field *fields,
@@ -93,7 +115,7 @@ static void put_text_line(struct buf *line, enum log_level level, struct str msg
 		else if (is_bare(fields[i].text))
 			buf_put(line, cut(fields[i].text));
 		else
-			buf_json_str(line, cut(fields[i].text));
+			put_quoted(line, cut(fields[i].text));
 	}
 }
 
@@ -108,7 +130,7 @@ static void put_json_line(struct buf *line, enum log_level level, struct str msg
 	/* Without its Z, which follows the milliseconds. */
 	buf_printf(line, "{\"time\":\"%.*s.%03dZ\",\"level\":\"%s\",\"msg\":", (int)strlen(when) - 1, when,
 	           ms < 0 ? ms + 1000 : ms, levels[level].json);
-	buf_json_str(line, msg);
+	put_quoted(line, msg);
 	for (size_t i = 0; i < n; i++) {
 		buf_putc(line, ',');
 		buf_json_str(line, str_c(fields[i].key));
@@ -116,7 +138,7 @@ static void put_json_line(struct buf *line, enum log_level level, struct str msg
 		if (fields[i].is_number)
 			buf_printf(line, "%lld", (long long)fields[i].number);
 		else
-			buf_json_str(line, cut(fields[i].text));
+			put_quoted(line, cut(fields[i].text));
 	}
 	buf_putc(line, '}');
 }

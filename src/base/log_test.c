@@ -77,6 +77,27 @@ static void test_text_is_one_line(void **state)
 		"q=\"say \\\"hi\\\"\" e=\"\" n=\"\" k=\"a=b\" l=\"1\\n2\" u=\xc3\xa4 bad=\"\xef\xbf\xbd\"\n");
 }
 
+/* What moves a terminal's cursor or turns its text around: C0, C1 and the directions, in either form. */
+static void test_terminals_do_nothing(void **state)
+{
+	(void)state;
+	log_setup(LOG_TEXT, LOG_DEBUG, &fixed);
+	log_info(FIELDS(F_STR("c1", STR("a\xc2\x9b"
+	                                "2J")),
+	                F_STR("bidi", STR("a\xe2\x80\xae"
+	                                  "b")),
+	                F_STR("del", STR("\x7f\x1b[2J"))),
+	         "m\xe2\x80\xae\xe2\x81\xa6\xc2\x9b\x7f");
+	assert_string_equal(written(), "2026-11-15T12:00:00Z INFO  m\\u202e\\u2066\\x9b\\x7f c1=\"a\\u009b2J\" "
+	                               "bidi=\"a\\u202eb\" del=\"\\u007f\\u001b[2J\"\n");
+	log_setup(LOG_JSON, LOG_DEBUG, &fixed);
+	log_info(FIELDS(F_STR("c1", STR("a\xc2\x9b"
+	                                "2J"))),
+	         "m\xe2\x80\xae");
+	assert_string_equal(written(), "{\"time\":\"2026-11-15T12:00:00.123Z\",\"level\":\"info\",\"msg\":\"m\\u202e\","
+	                               "\"c1\":\"a\\u009b2J\"}\n");
+}
+
 static void test_json(void **state)
 {
 	(void)state;
@@ -180,6 +201,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_is_one_line),
+		cmocka_unit_test(test_terminals_do_nothing),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_least),
 		cmocka_unit_test(test_long_lines_stay_json),

@@ -139,6 +139,25 @@ size_t str_utf8_len(struct str s)
 	return n;
 }
 
+uint32_t str_utf8_code(struct str s)
+{
+	static const unsigned char first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	size_t n = str_utf8_len(s);
+	uint32_t code;
+
+	ASSERT(n);
+	code = (unsigned char)s.p[0] & first[n];
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | ((unsigned char)s.p[i] & 0x3f);
+	return code;
+}
+
+bool str_utf8_is_hidden(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || c == 0x2028 ||
+	       c == 0x2029 || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 bool str_is_utf8(struct str s)
 {
 	while (s.n) {

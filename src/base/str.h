@@ -59,6 +59,11 @@ bool str_int(struct str s, int64_t *ret);
 uint64_t str_hash(struct str s);
 /* The length in bytes of the UTF-8 sequence that S begins with; 0 if it begins with none. */
 size_t str_utf8_len(struct str s);
+/* The number of that character; S begins with one. */
+uint32_t str_utf8_code(struct str s);
+/* Is it one that a terminal does instead of showing it: a control character, of Unicode too, a line's end, or what
+   turns the direction of text? */
+bool str_utf8_is_hidden(uint32_t code);
 bool str_is_utf8(struct str s);
 
 /* Is it a DNS label (RFC 1123, lower case, at most 63 characters)? With LETTER_FIRST the first

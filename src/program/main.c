@@ -2,12 +2,13 @@
 #include "base/log.h"
 #include "program/flags.h"
 #include "program/program.h"
+#include "term/plain.h"
 
 #include <signal.h>
 
 static int usage(struct err *e)
 {
-	fprintf(stderr, "dl-operator: %s (try 'dl-operator --help')\n", err_msg(e));
+	plain_printf(stderr, "dl-operator: %s (try 'dl-operator --help')\n", err_msg(e));
 	err_release(e);
 	return 2;
 }

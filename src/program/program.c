@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "program/kinds.h"
 #include "program/process.h"
+#include "term/plain.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -446,7 +447,7 @@ int program_run(const struct operator_flags *f, bool only_crds)
 		program_wake(&p);
 		loop_run(p.loop);
 	} else {
-		fprintf(stderr, "dl-operator: %s\n", err_msg(&e));
+		plain_printf(stderr, "dl-operator: %s\n", err_msg(&e));
 		p.status = 2;
 	}
 	status = p.status;

@@ -3,6 +3,7 @@
 #include "local/runner/runner.h"
 #include "local/runner/trees.h"
 #include "run/internal.h"
+#include "term/plain.h"
 
 enum { POD_TEXT_MAX = 16 << 20 };
 
@@ -127,8 +128,9 @@ static void say_without_gpus(const struct job *job)
 		long long n = runner_gpus_of(job->roles[i].template);
 
 		if (n && job->roles[i].count)
-			fprintf(stderr, "dljob: WITHOUT GPUs: %.*s requests %lld each and gets none (--without-gpus)\n",
-			        STR_F(job->roles[i].name), n);
+			plain_printf(stderr,
+			             "dljob: WITHOUT GPUs: %.*s requests %lld each and gets none (--without-gpus)\n",
+			             STR_F(job->roles[i].name), n);
 	}
 }
 

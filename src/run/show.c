@@ -56,15 +56,18 @@ static int width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
 }
 
-/* At most COLUMNS characters of UTF-8. */
+/* What takes at most COLUMNS, with what stands for characters that are not shown. */
 static struct str cut(struct str s, int columns)
 {
 	size_t n = 0;
 
-	while (n < s.n && columns-- > 0) {
-		size_t len = str_utf8_len(str_sub(s, n, s.n));
+	while (n < s.n) {
+		size_t len = MAX(str_utf8_len(str_sub(s, n, s.n)), (size_t)1);
 
-		n += len ? len : 1;
+		columns -= plain_columns(str_sub(s, n, len));
+		if (columns < 0)
+			break;
+		n += len;
 	}
 	return str_sub(s, 0, n);
 }

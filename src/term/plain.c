@@ -2,33 +2,16 @@
 
 enum { ESCAPED = 16 };
 
-/* The character that C begins with, of N bytes. */
-static uint32_t code_of(const char *c, size_t n)
-{
-	static const unsigned char first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	uint32_t code = (unsigned char)c[0] & first[n];
-
-	for (size_t i = 1; i < n; i++)
-		code = code << 6 | ((unsigned char)c[i] & 0x3f);
-	return code;
-}
-
-static bool is_hidden(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || c == 0x2028 ||
-	       c == 0x2029 || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
 /* Takes one character off *S: as it is, or what stands for it, in BUF. */
 static struct str next_shown(struct str *s, bool json, char buf[static ESCAPED])
 {
 	size_t n = str_utf8_len(*s);
 	struct str c = str_sub(*s, 0, MAX(n, (size_t)1));
-	uint32_t code = n ? code_of(c.p, n) : (unsigned char)c.p[0];
+	uint32_t code = n ? str_utf8_code(c) : (unsigned char)c.p[0];
 	int len;
 
 	*s = str_sub(*s, c.n, s->n);
-	if (n && (!is_hidden(code) || (json && code == '\n')))
+	if (n && (!str_utf8_is_hidden(code) || (json && code == '\n')))
 		return c;
 	if (!json && code == '\n')
 		return STR("\\n");

@@ -25,7 +25,7 @@ harmless() {
     containerStatuses: [{name: "tensorflow", state: {waiting: {reason: $bad, message: $bad}}}]}}')
   event=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: "e", namespace: "ml"}, type: $bad, reason: $bad,
     message: $bad, involvedObject: {kind: "TfJob", name: "demo", uid: "u-demo"}}')
-  no="{\"message\":\"$bad\"}"
+  no="{\"kind\":\"Status\",\"message\":\"$bad\"}"
   answers "GET $tfjobs/demo 200 $odd" "GET $tfjobs 200 [$odd]" "GET /api/v1/namespaces/ml/pods 200 [$pod]" \
     "GET /api/v1/namespaces/ml/events 200 [$event]" "PATCH $tfjobs/demo 403 $no" "DELETE $tfjobs/demo 403 $no" \
     "POST $tfjobs 403 $no"
@@ -51,6 +51,80 @@ harmless() {
     harmless
   done
   has "$err" 'tfPort'
+}
+
+@test "top, exec, cp, port-forward: whatever an object or the server says is shown and not done" {
+  bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
+  pod=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: $bad, namespace: "ml", uid: "p", labels: {
+    "dl-operator.mpba.fbk.eu/uid": "u-demo", "dl-operator.mpba.fbk.eu/role": "master",
+    "dl-operator.mpba.fbk.eu/index": "0", "dl-operator.mpba.fbk.eu/generation": "0"}},
+    spec: {nodeName: $bad, containers: [{name: "tensorflow"}]}, status: {phase: "Running",
+    containerStatuses: [{name: "tensorflow", ready: true, state: {running: {}}}]}}')
+  use=$(jq -n -c --argjson bad "\"$bad\"" '{metadata: {name: $bad, namespace: "ml"}, containers: [{name: $bad,
+    usage: {cpu: "5m", memory: "7Mi"}}]}')
+  no="{\"kind\":\"Status\",\"message\":\"$bad\"}"
+  answers "GET $tfjobs/demo 200 $(job demo Running here)" "GET $tfjobs 200 [$(job demo Running here)]" \
+    "GET /api/v1/namespaces/ml/pods/ 403 $no" "GET /api/v1/namespaces/ml/pods 200 [$pod]" \
+    "GET /apis/metrics.k8s.io/v1beta1/namespaces/ml/pods 200 [$use]"
+  serve
+  split dljob top demo
+  harmless
+  has "$out" 'x\x1b[2J'
+  answers "GET $tfjobs/demo 200 $(job demo Running here)" "GET $tfjobs 200 [$(job demo Running here)]" \
+    "GET /api/v1/namespaces/ml/pods/ 403 $no" \
+    "GET /api/v1/namespaces/ml/pods 200 [$(jq -c '.metadata.name = "demo-master-0"' <<<"$pod")]" \
+    "GET /apis/metrics.k8s.io/v1beta1/namespaces/ml/pods 403 $no"
+  echo x >file
+  for c in "top demo" "exec demo master-0 -- true" "cp demo master-0:/x here" "cp demo file master-0:/x"; do
+    echo "$c"
+    # shellcheck disable=SC2086 # words
+    split dljob $c
+    is "$status" 1
+    harmless
+    has "$err" 'x\x1b[2J'
+  done
+  # It says so when somebody comes.
+  "$DLJOB" port-forward demo master-0 0:80 >stdout 2>stderr 3>&- &
+  echo $! >forward.pid
+  eventually 60 grep -q 127.0.0.1: stdout
+  curl -s -m 60 "http://$(grep -o '127.0.0.1:[0-9]*' stdout | head -n 1)/" || true
+  eventually 60 grep -qF 'x\x1b[2J' stderr
+  harmless
+}
+
+@test "run on a terminal: whatever an object says is shown and not done" {
+  bad='x\\e[2Jy\\u202e\\u009b1mz'
+  trainers odd 'sleep 1000' | sed "s/{name: odd}/{name: odd, annotations: {failed: \"$bad\"}}/" >odd.yaml
+  script -qec "stty cols 200; $DLJOB run odd.yaml" /dev/null >terminal </dev/null || true
+  # The rest is ours: where a line begins, and that it is removed.
+  sed 's/\r//g; s/\x1b\[K//g; s/\x1b\[[02]m//g' terminal >stdout
+  : >stderr
+  harmless
+  has "$(cat stdout)" 'Failed after'
+  has "$(cat stdout)" 'x\x1b[2Jy\u202e\x9b1mz'
+}
+
+@test "dl-operator: whatever a server or its caller says is shown and not done" {
+  : "${DL_OPERATOR:=$(dirname "$DLJOB")/dl-operator}"
+  split "$DL_OPERATOR" $'--x\e[2J\u202e\u009b1m'
+  is "$status" 2
+  harmless
+  has "$err" '--x\x1b[2J\u202e\x9b1m'
+  answers "GET / 403 {\"kind\":\"Status\",\"message\":\"x\\u001b[2J\\u202e\\u009b1m\"}"
+  serve
+  split "$DL_OPERATOR" install-crds --kubeconfig=kubeconfig
+  [ "$status" != 0 ]
+  harmless
+  has "$err" 'x\u001b[2J\u202e\u009b1m'
+  split "$DL_OPERATOR" install-crds --kubeconfig=kubeconfig --json-log-format=false
+  [ "$status" != 0 ]
+  harmless
+  has "$err" 'x\x1b[2J\u202e\x9b1m'
+  printf '%s\n' 'current-context: "x\e[2J\u202e\u009b1m"' >lost
+  split "$DL_OPERATOR" --kubeconfig=lost
+  is "$status" 2
+  harmless
+  has "$err" 'x\x1b[2J\u202e\x9b1m'
 }
 
 @test "get -w, list -w: whatever an object says is shown and not done" {
