@@ -289,6 +289,42 @@ static void test_clock(void **state)
 	assert_int_equal(kind_limits_default.time, SECONDS(1));
 }
 
+/* What an operator does with texts as long as they may be is charged nowhere: the clock alone ends comparisons, within
+   its second of the processor (by instructions alone they could go on for half an hour), and none reads a text as a
+   number. */
+static void test_operators_on_long_texts(void **state)
+{
+	static const char texts[] = "local a = '0' for i = 1, 20 do a = a .. a end\n"
+				    "local b = '' for i = 1, 4 do b = b .. a:sub(1, 1 << 18) end\n";
+	static const struct {
+		const char *what, *message;
+	} t[] = {
+		{ "a < b", "a.lua:3: exceeds the time limit of a call" },
+		{ "a <= b", "a.lua:3: exceeds the time limit of a call" },
+		{ "a == b", "a.lua:3: exceeds the time limit of a call" },
+		{ "a + 0", "a.lua:3: attempt to perform arithmetic on a string value" },
+		{ "-a", "a.lua:3: attempt to perform arithmetic on a string value" },
+		{ "a | 0", "a.lua:3: attempt to perform bitwise operation on a string value" },
+	};
+	struct arena arena = ARENA_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		msec began = clock_now(&clock_thread);
+		struct kinds *k = kinds_new(NULL);
+		struct err e = ERR_INIT;
+
+		kinds_load_text(k, STR("a.lua"),
+		                arena_printf(&arena, "%swhile true do local x = %s end", texts, t[i].what), &e);
+		assert_non_null(strstr(err_msg(&e), t[i].message));
+		/* Not how fast the machine is, but that somebody looks. */
+		assert_in_range(clock_now(&clock_thread) - began, 0, MINUTES(1));
+		err_release(&e);
+		kinds_free(k);
+	}
+	arena_release(&arena);
+}
+
 /* A text of many megabytes in one step, past every margin: Lua's own error, with the file's name. */
 static void test_one_huge_allocation(void **state)
 {
@@ -315,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_files_are_apart),
 		cmocka_unit_test(test_state_survives),
 		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_operators_on_long_texts),
 		cmocka_unit_test(test_one_huge_allocation),
 	};
 
