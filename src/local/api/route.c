@@ -202,6 +202,17 @@ static const struct {
 	{ "resize", "the local cluster does not resize pods" },
 };
 
+/* Of a kind of ours: their definitions have this category. */
+static bool is_job_type(const struct store_type *t)
+{
+	struct str rest = t->categories, one;
+
+	while (str_next(&rest, ',', &one))
+		if (str_eqc(one, "dljobs"))
+			return true;
+	return false;
+}
+
 static bool route_sub(struct routing *r, const struct target *t)
 {
 	struct store_request *q = &r->ret->request;
@@ -244,7 +255,7 @@ static bool route_sub(struct routing *r, const struct target *t)
 		if (str_eqc(t->sub, left_out[i].sub))
 			return route_refuse(r, HTTP_NOT_ALLOWED, "%s", left_out[i].why);
 	/* kubectl cannot know which role is meant. */
-	if (str_eqc(t->sub, "scale") && t->type->group.n)
+	if (str_eqc(t->sub, "scale") && is_job_type(t->type))
 		return route_refuse(r, HTTP_NOT_FOUND,
 		                    "%.*s have no scale subresource: a job may have several roles; use 'dljob scale "
 		                    "--local %.*s ROLE=N'",

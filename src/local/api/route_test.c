@@ -178,6 +178,36 @@ static void what_is_not_there(void **state)
 	assert_int_equal(well(f, "GET", "/api/").action, API_CORE);
 }
 
+/* Jobs have roles to scale; leases and other people's objects have none. */
+static void what_scale_says(void **state)
+{
+	static const struct {
+		const char *address, *words;
+	} cases[] = {
+		{ "/apis/example.org/v1/namespaces/ml/gears/a/scale", "use 'dljob scale --local a ROLE=N'" },
+		{ "/apis/example.org/v1/namespaces/ml/widgets/a/scale", "could not find the requested resource" },
+		{ "/apis/coordination.k8s.io/v1/namespaces/ml/leases/a/scale",
+		  "could not find the requested resource" },
+	};
+	struct fixture *f = *state;
+
+	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions",
+	                        "{\"metadata\":{\"name\":\"gears.example.org\"},\"spec\":{\"group\":\"example.org\","
+	                        "\"scope\":\"Namespaced\",\"names\":{\"plural\":\"gears\",\"kind\":\"Gear\","
+	                        "\"categories\":[\"all\",\"dljobs\"]},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+	                        "\"storage\":true}]}}"),
+	                 201);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture_route r = ask_as(f, "PATCH", cases[i].address, NULL);
+
+		assert_false(r.ok);
+		assert_int_equal(r.route.code, 404);
+		if (!memmem(r.route.body.p, r.route.body.n, cases[i].words, strlen(cases[i].words)))
+			fail_msg("%s: %.*s", cases[i].address, STR_F(r.route.body));
+	}
+}
+
 static void methods_that_do_not_fit(void **state)
 {
 	struct fixture *f = *state;
@@ -362,11 +392,10 @@ static void any_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STORE_TEST(addresses_of_objects), STORE_TEST(other_addresses),
-		STORE_TEST(what_is_not_there),    STORE_TEST(methods_that_do_not_fit),
-		STORE_TEST(types_of_bodies),      STORE_TEST(options_of_lists),
-		STORE_TEST(options_of_writes),    STORE_TEST(options_of_watches),
-		STORE_TEST(options_of_logs),      STORE_TEST(any_address),
+		STORE_TEST(addresses_of_objects),    STORE_TEST(other_addresses),  STORE_TEST(what_is_not_there),
+		STORE_TEST(methods_that_do_not_fit), STORE_TEST(what_scale_says),  STORE_TEST(methods_that_do_not_fit),
+		STORE_TEST(types_of_bodies),         STORE_TEST(options_of_lists), STORE_TEST(options_of_writes),
+		STORE_TEST(options_of_watches),      STORE_TEST(options_of_logs),  STORE_TEST(any_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
