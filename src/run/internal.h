@@ -117,8 +117,9 @@ void run_pod_free(struct run *r, struct run_pod *p);
 void run_pod_running(struct run *r, struct run_pod *p);
 /* The folder has changed: what is in it is read before it can go. */
 void run_pod_changed(struct run *r, struct str uid);
-/* Prints what was written since the last time, by time. */
-void run_logs(struct run *r);
+/* Prints what was written since the last time, by time. False: there is more, for the next time; signals and deadlines
+   come first. */
+bool run_logs(struct run *r);
 
 /* notes.c: FOLDER is the pod's. */
 void run_notes(struct run *r, const char *folder, struct str who);

@@ -5,7 +5,7 @@
 #include "local/pod/tail.h"
 #include "logs/pod.h"
 
-enum { BATCH_LINES = 4096, BATCH_BYTES = 4 << 20, PATH_TEXT_MAX = 4096 };
+enum { BATCH_LINES = 4096, BATCH_BYTES = 4 << 20, BATCHES_AT_ONCE = 8, PATH_TEXT_MAX = 4096 };
 
 struct run_container {
 	struct str name, prefix;
@@ -180,12 +180,13 @@ static void batch_release(struct batch *b)
 	free(b->lines);
 }
 
-void run_logs(struct run *r)
+bool run_logs(struct run *r)
 {
 	struct batch b = batch_new();
-	bool whole;
+	bool whole = false;
 
-	do {
+	/* Programs may write faster than we print. */
+	for (int i = 0; i < BATCHES_AT_ONCE && !whole && !cli_output_unread(); i++) {
 		struct str key;
 		void *p;
 
@@ -193,8 +194,9 @@ void run_logs(struct run *r)
 		for (size_t at = 0; map_next(&r->pods, &at, &key, &p);)
 			whole = gather(&b, p) && whole;
 		print(r, &b);
-	} while (!whole);
+	}
 	batch_release(&b);
+	return whole || cli_output_unread();
 }
 
 void run_pod_changed(struct run *r, struct str uid)

@@ -51,7 +51,8 @@ static void step_run(void *cookie)
 	struct run *r = cookie;
 	msec next = tick;
 
-	run_logs(r);
+	if (!run_logs(r))
+		next = 0;
 	next = MIN(next, run_kills(r));
 	if (r->end == RUN_GOES_ON && r->record && (phase_final(r->record->phase) || r->record->phase == PHASE_INVALID))
 		stop(r, RUN_FINISHED, -1);
@@ -139,7 +140,8 @@ static enum exit_code run_all(struct run *r, msec timeout)
 	set_timers(r, timeout);
 	if (start_cluster(r, &e)) {
 		loop_run(r->loop);
-		run_logs(r);
+		while (!run_logs(r))
+			;
 		run_hide(r);
 		logline_end(&r->logs, STR_NONE);
 		status = status_of(r);

@@ -48,6 +48,13 @@ OMP_NUM_THREADS=1 LR=0.1 MINE=a b 0 $PWD"
   has "${err##*$'\n'}" "dljob: say: Succeeded after"
 }
 
+@test "replicas that write faster than their lines are shown hold up neither deadlines nor signals" {
+  status=0
+  timeout -k 20 60 "$DLJOB" run -q -n 6 --timeout 1s -- yes >/dev/null 2>err || status=$?
+  is "$status" 124
+  has "$(cat err)" "timed out after"
+}
+
 @test "a reader that leaves ends the run quietly, and its pods" {
   # No other test on this machine sleeps so long.
   long="sleep $((2000000 + $$))"
