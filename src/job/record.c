@@ -245,7 +245,7 @@ static bool observed(const struct record *a, const struct record *b)
 	if (a->observed_generation != b->observed_generation || a->phase != b->phase || !str_eq(a->reason, b->reason) ||
 	    a->start != b->start || a->running != b->running || a->end != b->end || a->first_pod != b->first_pod ||
 	    a->creating_since != b->creating_since || a->drain != b->drain || a->restarting != b->restarting ||
-	    a->last.at != b->last.at || a->n_history != b->n_history)
+	    a->begun != b->begun || a->last.at != b->last.at || a->n_history != b->n_history)
 		return true;
 	for (size_t i = 0; i < COMPANION_COUNT; i++)
 		if (!str_eq(a->addresses[i], b->addresses[i]))
@@ -297,8 +297,7 @@ void record_shorten(struct record *r)
 		struct record_role *role = &r->roles[i];
 		size_t n = 0;
 
-		/* That it has run at all is worth more than who has. */
-		role->ran.n = MIN(role->ran.n, (size_t)1);
+		role->ran.n = 0;
 		for (size_t k = 0; k < role->n_indexes; k++) {
 			struct level *l = &role->indexes[k].level;
 

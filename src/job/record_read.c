@@ -235,6 +235,18 @@ static void read_conditions(struct record_reader *in, yyjson_val *obj, struct re
 	}
 }
 
+/* Whoever did not write it down wrote that. */
+static bool has_begun(const struct record *r)
+{
+	for (size_t i = 0; i < r->n_history; i++)
+		if (r->history[i].phase == PHASE_RUNNING)
+			return true;
+	for (size_t i = 0; i < r->n_roles; i++)
+		if (ranges_count(&r->roles[i].ran) > ranges_count(&r->roles[i].failed))
+			return true;
+	return r->running != 0;
+}
+
 static void read_fields(struct record_reader *in, yyjson_val *val, struct record *r)
 {
 	r->observed_generation = get_int(in, val, "observedGeneration", 0, INT64_MAX, 0);
@@ -261,6 +273,7 @@ static void read_fields(struct record_reader *in, yyjson_val *val, struct record
 	read_history(in, json_get(val, "history"), r);
 	read_conditions(in, json_get(val, "conditions"), r);
 	read_roles(in, json_get(val, "roles"), r);
+	r->begun = yyjson_is_true(json_get(val, "begun")) || has_begun(r);
 	for (size_t i = 0; i < r->n_roles && !json_get(val, "limitCount"); i++)
 		r->level.counted = MAX(r->level.counted, r->roles[i].counted_ever);
 }

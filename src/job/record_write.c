@@ -210,6 +210,7 @@ yyjson_mut_val *record_write(const struct record *r, yyjson_mut_doc *doc)
 	put_flag(doc, obj, "drain", r->drain);
 	put_flag(doc, obj, "restarting", r->restarting);
 	put_flag(doc, obj, "suspended", r->suspended);
+	put_flag(doc, obj, "begun", r->begun);
 	put_value(doc, obj, "lastRestart", write_note(doc, &r->last));
 	put_value(doc, obj, "restartHistory", write_notes(doc, r));
 	for (enum companion_id i = 0; i < COMPANION_COUNT; i++)

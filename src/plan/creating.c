@@ -72,29 +72,17 @@ void plan_pod_seen(struct pod *pod, const struct pod *before, msec now)
 	pod->stuck_calm = quiet;
 }
 
-/* All replicas have run together. */
-static bool was_complete(const struct record *r)
-{
-	for (size_t i = 0; i < r->n_history; i++)
-		if (r->history[i].phase == PHASE_RUNNING)
-			return true;
-	return r->running != 0;
-}
-
-/* It need not have been complete: seven of eight replicas may train for days before the eighth gets a node. */
+/* Seven of eight replicas may train for days before the eighth gets a node. */
 bool creating_ends(const struct world *w)
 {
-	for (size_t i = 0; i < w->base->n_roles; i++)
-		if (w->base->roles[i].ran.n)
-			return false;
-	return !was_complete(w->base);
+	return !w->base->begun;
 }
 
 bool creating_ends_whole(const struct world *w, const struct role_view *v)
 {
 	const struct record_role *rec = record_role_of(w->base, v->role->name);
 
-	return !(rec && rec->ran.n) && !was_complete(w->base);
+	return !w->base->running && !(rec && ranges_count(&rec->ran) > ranges_count(&rec->failed));
 }
 
 enum creating creating_state(struct world *w, const struct pod *pod)

@@ -270,6 +270,47 @@ static void what_is_a_new_problem(void **state)
 	show(runs, ARRAY_LEN(runs));
 }
 
+/* Those that ran are no replicas any more; the job has run all the same. */
+static void those_that_ran_have_left(void **state)
+{
+	struct t *t = t_new();
+	struct t_pod *p;
+
+	(void)state;
+	t_role(t, "worker", 2);
+	t_settle(t);
+	t_pod(t, "worker", 1)->pod.phase = POD_RUNNING;
+	t_pod(t, "worker", 1)->pod.node = STR("node-1");
+	t_settle(t);
+	t->roles[0].count = 1;
+	t_settle(t);
+	p = t_pod(t, "worker", 0);
+	p->pod.node = STR("node-2");
+	p->containers[0].reason = STR("InvalidImageName");
+	t_settle(t);
+	assert_int_equal(t->record->roles[0].ran.n, 0);
+	assert_int_equal(t->record->outcome, PHASE_NONE);
+	t_free(t);
+}
+
+/* One that cannot be created is given up, and the job goes on for the other: it has not run. */
+static void given_up_is_no_run(void **state)
+{
+	struct t *t = t_new();
+
+	(void)state;
+	t_role(t, "worker", 2)->fail = END_ALL;
+	t_settle(t);
+	for (int32_t i = 0; i < 2; i++) {
+		t_pod(t, "worker", i)->pod.node = STR("node-1");
+		t_pod(t, "worker", i)->containers[0].reason = STR("InvalidImageName");
+		t_settle(t);
+		t_pass(t, MINUTES(1));
+	}
+	assert_phase(t, "Failed");
+	t_free(t);
+}
+
 /* On one machine all start together: whether the other role was faster does not decide how the job ends. */
 static void what_can_never_run_beside_a_role_that_runs(void **state)
 {
@@ -419,6 +460,8 @@ int main(void)
 		cmocka_unit_test(a_job_that_has_run_waits),
 		cmocka_unit_test(a_job_that_has_run_is_tried_again),
 		cmocka_unit_test(a_job_of_which_one_replica_has_run_waits),
+		cmocka_unit_test(those_that_ran_have_left),
+		cmocka_unit_test(given_up_is_no_run),
 		cmocka_unit_test(what_can_never_run_beside_a_role_that_runs),
 		cmocka_unit_test(the_clock_of_the_problem),
 		cmocka_unit_test(what_is_a_new_problem),

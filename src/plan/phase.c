@@ -50,6 +50,14 @@ static bool role_is_up(const struct role_view *v)
 	return up + over >= wanted;
 }
 
+/* Not one that was only given up, since it cannot be created. */
+static bool is_begun(const struct replica *rep)
+{
+	if (rep->verdict == V_FAILED || rep->verdict == V_GIVEN_UP)
+		return rep->pod && rep->pod->phase != POD_PENDING && pod_has_run(rep->pod);
+	return rep->verdict == V_RUNNING || rep->verdict == V_COMPLETED;
+}
+
 /* Which replicas have run once; when all have, the job's running time begins. */
 static void note_running(struct world *w)
 {
@@ -64,6 +72,7 @@ static void note_running(struct world *w)
 			enum verdict verdict = v->replicas[i].verdict;
 
 			any |= verdict != V_ABSENT;
+			w->next->begun |= is_begun(&v->replicas[i]);
 			if (verdict == V_RUNNING || verdict == V_COMPLETED || verdict == V_GIVEN_UP)
 				ranges_add(&v->rec->ran, w->a, i);
 		}

@@ -408,15 +408,6 @@ static void check_script(struct sim *s, const struct sim_job *job, const struct 
 		           restarts);
 }
 
-/* Has a replica of it run, be it alone? */
-static bool any_ran(const struct record *r)
-{
-	for (size_t i = 0; i < r->n_roles; i++)
-		if (r->roles[i].ran.n)
-			return true;
-	return false;
-}
-
 /* The kubelet tries again for as long as it takes: what has run once does not end so. */
 static void check_uncreated(struct sim *s, const struct sim_job *job, const struct record *r)
 {
@@ -518,7 +509,7 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 		sim_broken(s, INV_BODY, "the record of %.*s cannot be read any more", STR_F(job->name));
 		return;
 	}
-	job->has_run |= was->phase == PHASE_RUNNING || any_ran(was);
+	job->has_run |= was->begun;
 	check_final(s, job, was, is);
 	truth_check(s, job, before, after);
 	check_early(s, r->link, job, spec, was, is);
@@ -536,5 +527,5 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 	for (size_t i = 0; i < spec->n_roles; i++)
 		check_role(s, job, was, is, &spec->roles[i]);
 	/* Whoever mends what it waits for does not wait for another write. */
-	job->has_run |= any_ran(is);
+	job->has_run |= is->begun;
 }

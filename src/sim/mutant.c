@@ -270,6 +270,7 @@ static void forget_running(yyjson_mut_val *root)
 	if (yyjson_mut_equals_str(phase, "Running") || yyjson_mut_obj_get(rec, "outcome"))
 		return;
 	yyjson_mut_obj_remove_key(rec, "runningTime");
+	yyjson_mut_obj_remove_key(rec, "begun");
 	yyjson_mut_obj_foreach(yyjson_mut_obj_get(rec, "roles"), i, max, key, role)
 	{
 		yyjson_mut_obj_remove_key(role, "ran");
