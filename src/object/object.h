@@ -19,9 +19,16 @@ struct meta {
 	int32_t grace; /* deletionGracePeriodSeconds, with `deleted` */
 };
 
+/* Our requests to delete it that were refused, in a row; kept by the operator's cache. */
+struct undeleted {
+	int32_t times;
+	msec at; /* the last one */
+};
+
 /* What all children of a job have in common. Each begins with it, so that whoever needs no more treats them alike. */
 #define CHILD_FIELDS                                                                                                   \
 	struct meta meta;                                                                                              \
+	struct undeleted undeleted;                                                                                    \
 	struct str job_uid, role; /* from our labels; of what is no replica's, the role is empty */                    \
 	int32_t index             /* from our label; -1: missing or not a number */
 

@@ -530,6 +530,14 @@ void cache_deleting(struct cache *c, enum resource resource, struct str ns, stru
 	}
 }
 
+void cache_undeleted(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid)
+{
+	struct cached_child *child = cache_child_of(c, resource, ns, name, uid);
+
+	if (child)
+		plan_undeleted(&child->child->undeleted, c->now);
+}
+
 static bool is_synced(const struct cache *c, struct str kind)
 {
 	const struct cache_list *list = map_get(&c->job_lists, kind);

@@ -142,6 +142,7 @@ struct cached_job {
 	bool unproven; /* none of these answers shows that what failed before goes well now */
 	msec retry_after;
 	struct refused *refused;
+	char *undeleted; /* what was said to its last DELETE that was refused */
 	struct losses losses;
 	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
 	msec status_written;
@@ -220,6 +221,8 @@ bool cache_gone_since(struct cache *c, struct str uid, uint64_t sent);
 /* A DELETE of ours was taken. */
 void cache_deleting(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid, msec now,
                     bool force);
+/* … was refused. */
+void cache_undeleted(struct cache *c, enum resource resource, struct str ns, struct str name, struct str uid);
 void cache_node_missing(struct cache *c, struct str name);
 
 /* Was it listed once? KIND: of jobs. */

@@ -148,6 +148,8 @@ static void replace(struct cache *c, struct cached_child *ch, const struct child
 		unlink_child(c, ch);
 	}
 	ch->child = copy_child(ch->resource, from);
+	if (str_eq(before.child->meta.uid, from->meta.uid))
+		ch->child->undeleted = before.child->undeleted;
 	if (ch->resource == RES_POD)
 		keep_seen(c, ch->pod, before.pod);
 	free(before.child);

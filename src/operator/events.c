@@ -246,8 +246,9 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 {
 	static const struct what created = { "SuccessfulCreate", false, true },
 				 deleted = { "SuccessfulDelete", false, true },
-				 failed = { "FailedCreate", true, false };
+				 failed = { "FailedCreate", true, false }, kept = { "FailedDelete", true, false };
 	bool child = resource_is_child(s->resource);
+	bool refused = child && s->code >= 400 && s->code != HTTP_CONFLICT && s->code != HTTP_TOO_MANY;
 	bool good = http_is_good(s->code);
 	struct buf text = BUF_INIT(8192);
 
@@ -255,11 +256,11 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 		record_many(v, s, &created, "Created", now, wall);
 	} else if (child && s->verb == VERB_DELETE && good) {
 		record_many(v, s, &deleted, "Deleted", now, wall);
-	} else if (child && s->verb == VERB_CREATE && s->code >= 400 && s->code != HTTP_CONFLICT &&
-	           s->code != HTTP_TOO_MANY) {
-		buf_printf(&text, "Could not create %s %.*s: %.*s", resource_noun(s->resource), STR_F(s->object),
-		           (int)MIN(s->message.n, (size_t)4096), str_text(s->message));
-		record_of(v, s, &failed, s->object, buf_str(&text), now, wall);
+	} else if (refused && (s->verb == VERB_CREATE || (s->verb == VERB_DELETE && s->code != HTTP_NOT_FOUND))) {
+		buf_printf(&text, "Could not %s %s %.*s: %.*s", s->verb == VERB_CREATE ? "create" : "delete",
+		           resource_noun(s->resource), STR_F(s->object), (int)MIN(s->message.n, (size_t)4096),
+		           str_text(s->message));
+		record_of(v, s, s->verb == VERB_CREATE ? &failed : &kept, s->object, buf_str(&text), now, wall);
 	}
 	buf_release(&text);
 }

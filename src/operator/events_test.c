@@ -205,6 +205,17 @@ static void test_refused_creates(void **state)
 	events_see(b->events, &s, 0, wall);
 	events_answer(b->events, 0, b->id, 403);
 	assert_false(next(b, 999999));
+	/* So it is with what cannot be deleted; what is gone is. */
+	s.verb = VERB_DELETE;
+	s.code = 404;
+	events_see(b->events, &s, 999999, wall);
+	assert_false(next(b, 1999999));
+	s.code = 403;
+	s.message = STR("no");
+	events_see(b->events, &s, 1999999, wall);
+	assert_true(next(b, 1999999));
+	has(b, "\"reason\":\"FailedDelete\",\"type\":\"Warning\"");
+	has(b, "\"Could not delete pod p: no\"");
 	free(longest);
 }
 

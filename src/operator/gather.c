@@ -147,6 +147,7 @@ static void fill(struct op *op, struct cached_job *job, const struct children *c
 		.record = job->record,
 		.fleet = op->config.nodes ? cache_fleet(&op->cache) : NULL,
 		.config = &op->config.plan,
+		.undeleted = str_c(job->undeleted ? job->undeleted : ""),
 		.losses = job->losses,
 		.group_kept = job->group_kept,
 		.groups_trouble = trouble_of(op, RES_GROUP, STR_NONE),

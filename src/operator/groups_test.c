@@ -208,20 +208,24 @@ static void test_failing_delete_slows_down(void **state)
 	        0);
 	status_written_if_any(s);
 	for (int i = 0; i < 6; i++) {
-		assert_non_null(waiting(s, VERB_DELETE, RES_GROUP));
 		refuse(s, waiting(s, VERB_DELETE, RES_GROUP), 500, "InternalError");
-		s->now += SECONDS(10);
-		run_step(s);
 		group_answer(s, waiting(s, VERB_GET, RES_GROUP), &g);
+		status_written_if_any(s);
+		assert_null(waiting(s, VERB_DELETE, RES_GROUP));
+		s->now += SECONDS(60);
+		run_step(s);
+		status_written_if_any(s);
 	}
-	/* A quarter of a second, doubled five times: it is eight by now. */
+	/* A second, doubled six times, and at most a minute. */
 	refuse(s, waiting(s, VERB_DELETE, RES_GROUP), 500, "InternalError");
-	s->now += SECONDS(7);
+	group_answer(s, waiting(s, VERB_GET, RES_GROUP), &g);
+	status_written_if_any(s);
+	s->now += SECONDS(58);
 	run_step(s);
-	assert_null(waiting(s, VERB_GET, RES_GROUP));
-	s->now += SECONDS(10);
+	assert_null(waiting(s, VERB_DELETE, RES_GROUP));
+	s->now += SECONDS(2);
 	run_step(s);
-	assert_non_null(waiting(s, VERB_GET, RES_GROUP));
+	assert_non_null(waiting(s, VERB_DELETE, RES_GROUP));
 }
 
 static void test_adopted(void **state)

@@ -143,12 +143,24 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 		send_get_child(op, &ask);
 }
 
+/* A policy, a webhook: that is about this child alone, and the rest of the plan goes on. */
+static void undeleted_take(struct op *op, const struct pending *p, const struct outcome *o)
+{
+	struct str why = o->message.n ? o->message : arena_printf(&op->arena, "the API server answers %d", o->code);
+
+	free(p->job->undeleted);
+	p->job->undeleted = xstrndup(why.p, why.n);
+	cache_undeleted(&op->cache, p->resource, p->ns, p->name, p->uid);
+}
+
 static void delete_answered(struct op *op, const struct pending *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_deleting(&op->cache, p->resource, p->ns, p->name, p->uid, op->now, p->force);
 	else if (o->code == HTTP_NOT_FOUND || o->code == HTTP_CONFLICT)
 		cache_missing(&op->cache, p->resource, p->ns, p->name, p->uid);
+	else if (plan_refusal(o->code, o->reason) != REFUSED_NOT && !o->retry_after)
+		undeleted_take(op, p, o);
 	else
 		outcome_failed(p->job, o);
 	/* Perhaps it was done: pods of a job that is resumed meanwhile must not rely on a PodGroup that is gone. */

@@ -121,6 +121,7 @@ void refused_forget(struct cached_job *job)
 
 void refused_release(struct cached_job *job)
 {
+	free(job->undeleted);
 	for (struct refused *r = job->refused, *next; r; r = next) {
 		next = r->next;
 		str_free(r->taken.name);

@@ -172,6 +172,42 @@ static void test_another_role_comes_back(void **state)
 	assert_int_equal(s->now, SECONDS(1800000000));
 }
 
+/* A pod has failed and may not be deleted: the other one that is missing is made. */
+static void test_one_that_cannot_be_deleted(void **state)
+{
+	struct script *s = *state;
+	struct sent *first = first_pod(s);
+	struct pod pod = found_pod(first, UID, UID);
+	int denied = 0;
+
+	s->policy = "{\"restart\":{\"policy\":\"Always\"}}";
+	server_made(s, first, "found");
+	settle_all(s);
+	put_job(s, "w8", s->status.p, 0);
+	settle_all(s);
+	pod.phase = POD_FAILED;
+	pod.meta.rv = STR("99");
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	/* Somebody takes its service, too. */
+	for (int i = 0; i < 600; i++) {
+		if (waiting(s, VERB_DELETE, RES_POD)) {
+			denied++;
+			refuse(s, waiting(s, VERB_DELETE, RES_POD), 403, "Forbidden");
+		}
+		status_written_if_any(s);
+		s->now += SECONDS(1);
+		run_step(s);
+	}
+	assert_in_range(denied, 8, 20);
+	assert_non_null(strstr(s->status.p, "cannot be deleted: no"));
+	/* What stands is that of the pod: news of it do not begin anew. */
+	pod.meta.rv = STR("100");
+	deliver(s,
+	        (struct cluster_event){ .type = EVENT_PUT, .resource = RES_POD, .object = { RES_POD, .pod = &pod } });
+	assert_null(waiting(s, VERB_DELETE, RES_POD));
+}
+
 /* Decision 22: what is refused for a role is asked once, not once for each of its replicas; and so for each role. */
 static void test_each_role_is_asked_once(void **state)
 {
@@ -207,9 +243,8 @@ static void test_each_role_is_asked_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCRIPT_TEST(test_other_children_are_made_meanwhile),
-		cmocka_unit_test(test_taken_in_the_same_batch),
-		SCRIPT_TEST(test_another_role_comes_back),
+		SCRIPT_TEST(test_other_children_are_made_meanwhile), cmocka_unit_test(test_taken_in_the_same_batch),
+		SCRIPT_TEST(test_another_role_comes_back),           SCRIPT_TEST(test_one_that_cannot_be_deleted),
 		SCRIPT_TEST(test_each_role_is_asked_once),
 	};
 

@@ -119,7 +119,7 @@ static void delete_pod(struct world *w, const struct pod *pod)
 	bool force = wants_force(w, pod), forced = pod->meta.deleted && pod->meta.grace == 0;
 	struct action *act;
 
-	if (pod->meta.deleted && (!force || forced))
+	if ((pod->meta.deleted && (!force || forced)) || undeleted_holds(w, RES_POD, &pod->child))
 		return;
 	act = world_act(w, ACT_DELETE, RES_POD);
 	act->target = &pod->meta;
@@ -130,7 +130,10 @@ void children_delete(struct world *w)
 {
 	for (size_t i = 0; i < w->doomed.n; i++)
 		delete_pod(w, w->doomed.v[i]);
-	for (size_t i = 0; i < w->doomed_services.n; i++)
-		if (!w->doomed_services.v[i]->meta.deleted)
-			world_act(w, ACT_DELETE, RES_SERVICE)->target = &w->doomed_services.v[i]->meta;
+	for (size_t i = 0; i < w->doomed_services.n; i++) {
+		const struct service *s = w->doomed_services.v[i];
+
+		if (!s->meta.deleted && !undeleted_holds(w, RES_SERVICE, &s->child))
+			world_act(w, ACT_DELETE, RES_SERVICE)->target = &s->meta;
+	}
 }

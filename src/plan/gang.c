@@ -178,7 +178,7 @@ void gang_drop(struct world *w)
 {
 	const struct group *g = w->in->group;
 
-	if (g && !going(g))
+	if (g && !going(g) && !undeleted_holds(w, RES_GROUP, &g->child))
 		world_act(w, ACT_DELETE, RES_GROUP)->target = &g->meta;
 }
 

@@ -79,6 +79,7 @@ struct plan_input {
 	const struct plan_config *config;
 	const struct refusal *refusals; /* of each sort and role at most one */
 	size_t n_refusals;
+	struct str undeleted; /* what was said to our last DELETE that was refused */
 	struct losses losses;
 	msec now;
 	msec status_written; /* when the status was last written; 0: not by this process */
@@ -154,6 +155,9 @@ struct str plan_taken_by(const char *noun, const struct meta *found, const struc
 /* A child was refused; *R is what was said of its sort and role before, its KIND REFUSED_NOT: nothing. MESSAGE must
    live as long as *R. */
 void plan_refused(struct refusal *r, enum refusal_kind kind, struct str message, msec now);
+
+/* A DELETE of that child was refused. It is tried again, later each time, and holds up nothing else. */
+void plan_undeleted(struct undeleted *u, msec now);
 
 /* One more was taken away. */
 void plan_lost(struct losses *l, msec now);

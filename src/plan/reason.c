@@ -209,7 +209,17 @@ static struct str running_line(const struct world *w)
 	return line;
 }
 
-struct str reason_line(struct world *w)
+/* Something must go, and is not let go. */
+static struct str with_undeleted(const struct world *w, struct str line)
+{
+	if (!w->undeleted)
+		return line;
+	return arena_printf(w->a, "%.*s%s%s %.*s cannot be deleted: %.*s", STR_F(line), line.n ? "; " : "",
+	                    resource_noun(w->undeleted_sort), STR_F(w->undeleted->meta.name),
+	                    STR_F(reason_clip(w->in->undeleted)));
+}
+
+static struct str phase_line(const struct world *w)
 {
 	struct str line;
 
@@ -244,4 +254,10 @@ struct str reason_line(struct world *w)
 		break;
 	}
 	return reason_waiting(w);
+}
+
+struct str reason_line(struct world *w)
+{
+	/* How it has ended is said once and for all. */
+	return w->next->outcome != PHASE_NONE ? phase_line(w) : with_undeleted(w, phase_line(w));
 }

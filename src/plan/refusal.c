@@ -128,6 +128,29 @@ void plan_refused(struct refusal *r, enum refusal_kind kind, struct str message,
 	r->at = now;
 }
 
+void plan_undeleted(struct undeleted *u, msec now)
+{
+	u->times = MIN(u->times, INT32_MAX - 1) + 1;
+	u->at = now;
+}
+
+bool undeleted_holds(struct world *w, enum resource resource, const struct child *c)
+{
+	static const struct restart pace = { .backoff_initial = 1, .backoff_max = 60 };
+	msec until = c->undeleted.at + backoff_delay(&pace, MIN(c->undeleted.times, 30) + 1);
+
+	if (!c->undeleted.times)
+		return false;
+	if (!w->undeleted) {
+		w->undeleted = c;
+		w->undeleted_sort = resource;
+	}
+	if (w->now >= until)
+		return false;
+	world_wake(w, until);
+	return true;
+}
+
 const struct refusal *refusal_of(const struct world *w, enum resource resource, struct str role)
 {
 	for (size_t i = 0; i < w->in->n_refusals; i++) {

@@ -335,6 +335,43 @@ static void pods_do_not_wait_for_services_of_others(void **state)
 	t_free(t);
 }
 
+/* Somebody's policy denies our DELETE: that pod is asked for again later each time, and the others come back. */
+static void one_that_cannot_be_deleted(void **state)
+{
+	struct t *t = two_roles();
+	int asked = 0;
+
+	(void)state;
+	t->undeleted = STR("a policy denied it");
+	t_exit(t, "ps", 0, 1);
+	t_exit(t, "worker", 1, 1);
+	for (int i = 0; i < 600; i++) {
+		t_plan(t);
+		for (size_t k = 0; k < t->plan.n_actions; k++)
+			if (t->plan.actions[k].type == ACT_DELETE &&
+			    str_eqc(t->plan.actions[k].target->name, "job-ps-0")) {
+				asked++;
+				plan_undeleted(&t_pod(t, "ps", 0)->pod.undeleted, t->now);
+				t->plan.actions[k] = t->plan.actions[--t->plan.n_actions];
+			}
+		t_apply(t);
+		t_run(t);
+		t_pass(t, SECONDS(1));
+	}
+	/* Ten minutes: 1, 2, 4 … 60 s apart. */
+	assert_true(asked > 8 && asked < 20);
+	assert_int_equal(t_pod(t, "worker", 1)->pod.phase, POD_RUNNING);
+	assert_contains(t_reason(t), "; pod job-ps-0 cannot be deleted: a policy denied it");
+	assert_true(t->plan.wake < NEVER);
+	/* It is let go. */
+	t_pod(t, "ps", 0)->pod.undeleted.at -= MINUTES(2);
+	t_settle(t);
+	t_run(t);
+	t_settle(t);
+	assert_string_equal(t_reason(t), "4 running");
+	t_free(t);
+}
+
 /* Who begins asks for the names of all: no pod before its job has them. */
 static void a_job_that_begins_waits_for_all_services(void **state)
 {
@@ -480,6 +517,7 @@ int main(void)
 		cmocka_unit_test(one_role_does_not_wait_for_another),
 		cmocka_unit_test(pods_do_not_wait_for_services_of_others),
 		cmocka_unit_test(a_job_that_begins_waits_for_all_services),
+		cmocka_unit_test(one_that_cannot_be_deleted),
 		cmocka_unit_test(refusal_codes),
 		cmocka_unit_test(who_owns_a_name),
 		cmocka_unit_test(taken_by_another_replica),

@@ -118,6 +118,7 @@ const struct plan *t_plan(struct t *t)
 		.config = &t->config,
 		.refusals = refusals,
 		.n_refusals = ARRAY_LEN(refusals),
+		.undeleted = t->undeleted,
 		.losses = t->losses,
 		.now = t->now,
 		.status_written = t->status_written,

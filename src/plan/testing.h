@@ -38,6 +38,7 @@ struct t {
 	struct fleet fleet;
 	struct plan_config config;
 	struct refusal refusal, service_refusal, aux_refusal; /* kind REFUSED_NOT: there is none */
+	struct str undeleted;
 	struct losses losses;
 	msec now, status_written;
 	struct plan plan; /* the last one */

@@ -49,11 +49,13 @@ struct world {
 	struct role_view *roles;        /* as many as the job has */
 	VEC(const struct pod *) doomed; /* pods that must go; none is gone */
 	VEC(const struct service *) doomed_services;
-	int32_t n_old;      /* of all roles that count */
-	int32_t n_stopping; /* pods that a suspended job still has */
-	bool raised;        /* a generation was: what is sorted here belongs to the one before */
-	bool gang_held;     /* the pods that count wait for their PodGroup */
-	bool *passed;       /* of each refusal: nothing of what was refused is missing */
+	int32_t n_old;                 /* of all roles that count */
+	int32_t n_stopping;            /* pods that a suspended job still has */
+	bool raised;                   /* a generation was: what is sorted here belongs to the one before */
+	bool gang_held;                /* the pods that count wait for their PodGroup */
+	bool *passed;                  /* of each refusal: nothing of what was refused is missing */
+	const struct child *undeleted; /* must go, and the server has refused it; NULL: none */
+	enum resource undeleted_sort;
 	VEC(struct action) actions;
 	struct str lost_why, lost_text; /* of the first replica that was given up in this pass */
 	msec now;
@@ -189,6 +191,8 @@ const struct refusal *refusal_of(const struct world *w, enum resource resource, 
 msec refused_until(const struct world *w, enum resource resource, struct str role);
 /* Does refusal number I keep the job from something that counts? */
 bool refusal_holds(const struct world *w, size_t i);
+/* Was it refused to delete that child, and is it too early to ask again? */
+bool undeleted_holds(struct world *w, enum resource resource, const struct child *c);
 /* There is no PodGroup to be written. */
 void refusal_group_passed(struct world *w);
 /* Services and PodGroups are not made before this: somebody takes them away. */

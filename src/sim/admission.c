@@ -53,3 +53,16 @@ int admission_refuses(struct sim *s, struct sim_request *r, struct outcome *o)
 	}
 	return groups_refuse(s, job, r, o);
 }
+
+int admission_keeps(struct sim *s, struct sim_request *r, struct outcome *o)
+{
+	static const int codes[] = { HTTP_FORBIDDEN, HTTP_INVALID, HTTP_SERVER_ERROR };
+	const struct sim_pod *p = r->r.resource == RES_POD ? map_get(&s->pods, r->r.name) : NULL;
+
+	if (!p || s->now >= p->kept || !str_eq(r->r.uid, p->now.meta.uid))
+		return 0;
+	s->tally->hits[HIT_UNDELETED]++;
+	r->in_vain = p->kept == NEVER;
+	o->message = STR("nobody deletes pods today");
+	return codes[s->opt.seed % ARRAY_LEN(codes)];
+}

@@ -1,6 +1,7 @@
 /* What goes wrong between operators and the server. */
 #include "sim/faults.h"
 #include "sim/groups.h"
+#include "sim/kubelet.h"
 #include "sim/load.h"
 #include "sim/nodes.h"
 #include "sim/server.h"
@@ -58,7 +59,7 @@ static void bar_role(struct sim *s, struct sim_job *job, msec until)
 	      STR_F(job->name), until == NEVER ? " for ever" : "");
 }
 
-static void bar_some_role(struct sim *s)
+static struct sim_job *some_job(struct sim *s)
 {
 	struct sim_job *found = NULL;
 	size_t n = 0;
@@ -66,11 +67,10 @@ static void bar_some_role(struct sim *s)
 	for (struct sim_job *j = s->all_jobs; j; j = j->next)
 		if (j->exists && rng_one_in(&s->rng, ++n))
 			found = j;
-	if (found)
-		bar_role(s, found, s->now + sim_between(s, 20000, 200000));
+	return found;
 }
 
-/* All pods, and a service that does not come back. */
+/* All pods that are not kept, and a service that does not come back. */
 static void lose_children(struct sim *s, struct sim_job *job)
 {
 	struct sim_service *service = job->services;
@@ -78,23 +78,55 @@ static void lose_children(struct sim *s, struct sim_job *job)
 
 	for (struct sim_pod *p = job->pods; p; p = next) {
 		next = p->next;
-		if (p->labelled)
+		if (p->labelled && s->now >= p->kept)
 			server_delete_pod(s, p, -1);
 	}
 	while (service && !(service->labelled && str_eq(service->now.role, job->barred_role)))
 		service = service->next;
-	if (service && job->barred_sort == RES_SERVICE)
+	if (service && job->barred == NEVER && job->barred_sort == RES_SERVICE)
 		server_remove_service(s, service);
+}
+
+/* A pod has failed, and must go, and the operator may not delete it. */
+static void keep_pod(struct sim *s, struct sim_job *job, msec until)
+{
+	struct sim_pod *p = job->pods;
+
+	/* A companion lives by rules of its own. */
+	while (p && !(p->labelled && companion_named(p->now.role) == COMPANION_COUNT && p->on &&
+	              p->stage >= STAGE_STARTING && p->stage < STAGE_ENDED))
+		p = p->next;
+	if (!p || job->wish.script != SCRIPT_WILD)
+		return;
+	TRACE(s, "pod %.*s is not let go%s", STR_F(p->now.meta.name), until == NEVER ? ", for ever" : "");
+	p->kept = until;
+	job->keeps |= until == NEVER;
+	kubelet_evict(s, p);
 }
 
 void faults_stay(struct sim *s)
 {
-	for (struct sim_job *j = s->all_jobs; j; j = j->next)
-		if (rng_one_in(&s->rng, 2)) {
+	for (struct sim_job *j = s->all_jobs; j; j = j->next) {
+		if (!j->exists)
+			continue;
+		if (rng_one_in(&s->rng, 2))
 			bar_role(s, j, NEVER);
-			if (j->barred == NEVER)
-				lose_children(s, j);
-		}
+		else
+			keep_pod(s, j, NEVER);
+		if (j->barred == NEVER || j->keeps)
+			lose_children(s, j);
+	}
+}
+
+static void keep_out_or_in(struct sim *s)
+{
+	struct sim_job *job = some_job(s);
+	msec until = s->now + sim_between(s, 20000, 200000);
+
+	if (job && rng_one_in(&s->rng, 2))
+		bar_role(s, job, until);
+	else if (job)
+		keep_pod(s, job, until);
 }
 
 static void something_fails(struct sim *s)
@@ -162,7 +194,7 @@ static void something_fails(struct sim *s)
 	if (sim_chance(s, 4))
 		sizes_fault(s);
 	if (sim_chance(s, 4))
-		bar_some_role(s);
+		keep_out_or_in(s);
 	if (s->gang && sim_chance(s, 30)) {
 		groups_undefine(s);
 		if (s->link && s->link->streams[RES_GROUP].on)

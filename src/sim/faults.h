@@ -6,7 +6,8 @@
 
 /* Now and then something does. */
 void faults_act(struct sim *s);
-/* All others stop: what stays for ever. A quota keeps one role of some jobs out, and they lose their pods once more. */
+/* All others stop: what stays for ever. A quota keeps one role of some jobs out, of others one pod cannot be
+   deleted, and they lose their pods once more. */
 void faults_stay(struct sim *s);
 
 #endif

@@ -59,6 +59,7 @@ struct sim_job {
 	bool has_run;                       /* its status has said so once */
 	msec uncreated;                     /* since a container of it could not be created, the first time; 0: never */
 	msec denied;                        /* a policy denies its pods until then */
+	bool keeps;                         /* one of its pods can never be deleted by the operator */
 	msec barred;                        /* a quota keeps one sort of one role's children out; NEVER: for ever */
 	enum resource barred_sort;
 	struct str barred_role;
@@ -114,6 +115,7 @@ struct sim_pod {
 	bool slow_pull;        /* its image takes long, and then one try fails */
 	bool in_place;         /* the kubelet may start its container again */
 	bool sidecar_again;    /* … and does so with the sidecar */
+	msec kept;             /* the operator may not delete it until then; NEVER: for ever */
 	msec held;             /* by somebody's finalizer until then; NEVER: for ever */
 	const struct link *by; /* who made it, and when */
 	msec made;

@@ -169,7 +169,9 @@ void server_answer(struct sim *s, struct sim_request *r, struct outcome *o)
 			o->code = create(s, r, o);
 		break;
 	case VERB_DELETE:
-		o->code = delete (s, r);
+		o->code = admission_keeps(s, r, o);
+		if (!o->code)
+			o->code = delete (s, r);
 		break;
 	case VERB_PATCH:
 		o->code = patch(s, r);

@@ -21,7 +21,7 @@ static void settle_pod(struct sim *s, const struct sim_job *job, const struct si
 	int64_t expected = role && rr ? record_generation(r, role, rr, p->now.index) : 0;
 
 	/* It was asked to go, and can never. */
-	if (p->held == NEVER && p->now.meta.deleted)
+	if ((p->held == NEVER && p->now.meta.deleted) || p->kept == NEVER)
 		return;
 	/* Without labels nobody can know of it. */
 	if (spec->problems.errors || !p->labelled || (role && role->aux))
@@ -89,9 +89,10 @@ static void settle_others(struct sim *s, const struct sim_job *job, const struct
 	for (size_t i = 0; i < spec->n_roles; i++) {
 		const struct role *role = &spec->roles[i];
 		const struct record_role *rr = record_role_of(r, role->name);
-		bool kept_out = str_eq(role->name, job->barred_role);
+		bool kept_out = job->barred == NEVER && str_eq(role->name, job->barred_role);
 
-		if (role->aux || !rr || !rr->accepted || (kept_out && job->barred_sort == RES_POD))
+		if (role->aux || !rr || !rr->accepted || r->drain || rr->drain ||
+		    (kept_out && job->barred_sort == RES_POD))
 			continue;
 		for (int32_t k = 0; k < role->count; k++)
 			if (!ranges_has(&rr->completed, k) && !ranges_has(&rr->failed, k) &&
@@ -131,10 +132,10 @@ static void settle_job(struct sim *s, const struct sim_job *job)
 			sim_broken(s, INV_ORACLE, "%.*s is invalid and shows %s", STR_F(job->name),
 			           phase_name(r->phase));
 	} else if (spec->suspend) {
-		if (r->phase != PHASE_SUSPENDED)
+		if (r->phase != PHASE_SUSPENDED && !job->keeps)
 			sim_broken(s, r->phase == PHASE_TERMINATING ? INV_STUCK : INV_ORACLE,
 			           "%.*s is suspended and shows %s", STR_F(job->name), phase_name(r->phase));
-	} else if (job->barred == NEVER) {
+	} else if (job->barred == NEVER || job->keeps) {
 		settle_others(s, job, spec, r);
 	} else if (can_end(job)) {
 		sim_broken(s, INV_STUCK, "%.*s does not end: %s, %.*s", STR_F(job->name), phase_name(r->phase),

@@ -30,6 +30,7 @@
 	X(OUTAGE, "most nodes not ready")                                                                              \
 	X(QUOTA, "quota (403)")                                                                                        \
 	X(BARRED, "quota on one role's pods or services")                                                              \
+	X(UNDELETED, "delete denied (403, 422, 500)")                                                                  \
 	X(WEBHOOK, "webhook failure (500)")                                                                            \
 	X(INVALID_CHILD, "child refused (422)")                                                                        \
 	X(INVALID_STATUS, "status refused (422, 400, 403)")                                                            \
