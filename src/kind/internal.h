@@ -50,6 +50,7 @@ struct kind_job {
 	struct yaml_file *policy; /* that stood in an annotation */
 	struct job *job;
 	bool started;             /* its record says so: it is not held up by what is only found now */
+	bool told_empty;          /* … and that a table of variables has none was told */
 	int ref;                  /* registry: the job as Lua sees it; LUA_NOREF: nothing could be read */
 	bool once;                /* once() has run */
 	struct pod_parts **parts; /* one for each role, made at its first pod */

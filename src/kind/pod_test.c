@@ -357,6 +357,23 @@ static void test_wrong_code(void **state)
 	}
 }
 
+/* A check that came with a newer version does not hold up a job that has started with the older one. */
+static void test_wrong_code_of_a_job_that_has_started(void **state)
+{
+	(void)state;
+	ring(RING("kind.pod = function() return { env = { { RANK = 1 }, { 'A', 'x' } } } end"),
+	     SPEC "\nstatus: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}");
+	assert_string_equal(fixture_problems(&f),
+	                    "warning spec: `pod` in test.lua gives a variable as { RANK = value }: "
+	                    "write { \"RANK\", value }\n");
+	/* The next pods are as the others are, and it is told once. */
+	for (int32_t i = 0; i < 2; i++) {
+		fixture_pod(&f, 0, i);
+		assert_non_null(memmem(f.text.p, f.text.n, "\"name\":\"A\"", 10));
+	}
+	assert_int_equal(kind_job(f.job)->problems.list.n, 1);
+}
+
 static const struct {
 	const char *lua, *message;
 } wrong_services[] = {
@@ -440,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_long_values_are_not_mixed_up),
 		cmocka_unit_test(test_service_of_another_type),
 		cmocka_unit_test(test_wrong_code),
+		cmocka_unit_test(test_wrong_code_of_a_job_that_has_started),
 		cmocka_unit_test(test_wrong_services),
 		cmocka_unit_test(test_stolen_template),
 		cmocka_unit_test(test_same_variable_twice),

@@ -77,11 +77,12 @@ static bool read_value(struct kind_job *kj, struct pair *ret, const char *what, 
 	return true;
 }
 
-/* { RANK = 1 } looks like a variable, and would silently be none. */
+/* { RANK = 1 } looks like a variable, and would silently be none. A job that has started went on without it: that is
+   told once, and its next pod is as the others are. */
 static bool is_empty(struct kind_job *kj, const char *what, struct err *e)
 {
 	lua_State *L = kj->kinds->sb.L;
-	struct str key = STR("…");
+	struct str key = STR("…"), text;
 
 	lua_pushnil(L);
 	if (!lua_next(L, -2))
@@ -90,8 +91,16 @@ static bool is_empty(struct kind_job *kj, const char *what, struct err *e)
 	if (lua_type(L, -1) == LUA_TSTRING)
 		key = arena_str(&kj->scratch, (struct str){ lua_tostring(L, -1), lua_rawlen(L, -1) });
 	lua_pop(L, 1);
-	return kind_refuse(kj, e, what, "gives a variable as { %.*s = value }: write { \"%.*s\", value }",
-	                   (int)MIN(key.n, (size_t)100), key.p, (int)MIN(key.n, (size_t)100), key.p);
+	key = str_sub(key, 0, MIN(key.n, (size_t)100));
+	text = arena_printf(&kj->scratch, "gives a variable as { %.*s = value }: write { \"%.*s\", value }", STR_F(key),
+	                    STR_F(key));
+	if (!kj->started)
+		return kind_refuse(kj, e, what, "%.*s", STR_F(text));
+	if (!kj->told_empty)
+		problems_add(&kj->job->problems, PROBLEM_SPARED, STR("spec"), "`%s` in %.*s %.*s", what,
+		             STR_F(kj->file->kind.file), STR_F(text));
+	kj->told_empty = true;
+	return true;
 }
 
 static bool read_env(struct kind_job *kj, struct pairs *ret, const char *what, int depth, struct err *e)
