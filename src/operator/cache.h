@@ -147,11 +147,12 @@ struct cached_job {
 	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
 	msec status_written;
 	enum status_form status_form;
-	msec status_whole;  /* with another form: all of it is tried again then */
-	msec status_held;   /* what the plan is told */
-	bool status_denied; /* "not now" was said to all of it */
-	msec deadline;      /* of its last plan: no back-off is longer; 0 and NEVER: none */
-	bool delete_sent;   /* we asked for its end */
+	msec status_whole;     /* with another form: all of it is tried again then */
+	msec status_held;      /* what the plan is told */
+	int32_t status_failed; /* writes in a row that were not taken, of what can only be observed */
+	bool status_denied;    /* "not now" was said to all of it */
+	msec deadline;         /* of its last plan: no back-off is longer; 0 and NEVER: none */
+	bool delete_sent;      /* we asked for its end */
 
 	/* For the observer. */
 	msec pass_began;

@@ -85,7 +85,7 @@ static void read_job(struct op *op, struct cached_job *job)
 	if (hash != job->read_hash) {
 		refused_forget(job);
 		job->status_form = STATUS_WHOLE;
-		job->status_held = 0;
+		job->status_held = job->status_failed = 0;
 		observe_warnings(op, job);
 	}
 	job->read_hash = hash;

@@ -97,7 +97,7 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 	job->wrote = good(o) || o->code == 0 || o->code >= HTTP_SERVER_ERROR;
 	if (good(o)) {
 		job->status_written = op->now;
-		job->status_held = 0;
+		job->status_held = job->status_failed = 0;
 		job->status_denied = job->status_denied && job->status_form != STATUS_WHOLE;
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
 	} else if (o->code == HTTP_CONFLICT || o->code == 0) {
@@ -107,6 +107,9 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 		cache_missing(&op->cache, RES_JOB, p->ns, p->name, p->uid);
 	} else if (o->code == HTTP_INVALID || is_denied(o->code) || is_too_large(o)) {
 		outcome_status_refused(op, job, o->code, p->durable, o->message);
+	} else if (!p->durable) {
+		job->status_failed = MIN(job->status_failed, INT32_MAX - 1) + 1;
+		job->status_held = MAX(plan_status_held(job->status_failed, op->now), op->now + o->retry_after);
 	} else {
 		outcome_failed(job, o);
 	}
@@ -324,6 +327,14 @@ static void all_answered(struct op *op, struct cached_job *job)
 	operator_look(op, job, QUEUE_FRESH);
 }
 
+/* A write of what can only be observed, which the server does not take: that is about no child. Who is told that the
+   job is another one, or nothing, looks at it anew. */
+static bool is_unwritten(const struct pending *p, const struct outcome *o)
+{
+	return p->purpose == FOR_STATUS && !p->durable && o->code != 0 && o->code != HTTP_CONFLICT &&
+	       o->code != HTTP_NOT_FOUND;
+}
+
 /* Is it about children of that sort and role, and not about the server or the job? */
 static bool is_refused(const struct pending *p, const struct outcome *o)
 {
@@ -341,7 +352,7 @@ void outcome_take(struct op *op, const struct outcome *o)
 	/* It is not as the plan thought; or only a part of it is not. */
 	if (is_refused(&p, o))
 		creates_skip(op, p.job, p.resource, p.role);
-	else if (!good(o))
+	else if (!good(o) && !is_unwritten(&p, o))
 		creates_drop(op, p.job);
 	switch (p.purpose) {
 	case FOR_STATUS:

@@ -113,6 +113,53 @@ static void test_status_refused_holds_no_actions(void **state)
 	assert_int_equal(pods, 2);
 }
 
+/* A webhook for statuses is broken. What can only be observed waits for it, later each time; children are made as if it
+   were not, many at a time. */
+static void test_status_that_fails_holds_no_actions(void **state)
+{
+	struct script *s = *state;
+	size_t most = 0;
+	int failed = 0;
+
+	listed(s);
+	put_job(s, "1", "", 30);
+	for (int i = 0; i < 3; i++)
+		server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), i == 0 ? "a" : i == 1 ? "b" : "c");
+	assert_int_equal(count_waiting_creates(s), 4);
+	refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 500, "InternalError");
+	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), "d");
+	/* The list goes on. */
+	assert_int_equal(count_waiting_creates(s), 5);
+	for (int i = 0; i < 400 && made_of(s, "j") < 62; i++) {
+		most = MAX(most, count_waiting_creates(s));
+		if (waiting(s, VERB_PATCH_STATUS, RES_JOB)) {
+			failed++;
+			refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 500, "InternalError");
+		} else if (count_waiting_creates(s)) {
+			next_made(s);
+		} else {
+			s->now += 100;
+			run_step(s);
+		}
+	}
+	assert_int_equal(made_of(s, "j"), 62);
+	assert_in_range(most, 16, 64);
+	assert_in_range(s->now, SECONDS(1800000000), SECONDS(1800000000) + 200);
+	assert_false(debug_has(s, "\"failuresInARow\":1"));
+	/* Ten minutes: 1, 2, 4 … 60 s apart. */
+	while (count_waiting_creates(s))
+		next_made(s);
+	for (int i = failed = 0; i < 600; i++) {
+		if (waiting(s, VERB_PATCH_STATUS, RES_JOB)) {
+			failed++;
+			refuse(s, waiting(s, VERB_PATCH_STATUS, RES_JOB), 500, "InternalError");
+		}
+		s->now += SECONDS(1);
+		run_step(s);
+	}
+	assert_in_range(failed, 8, 20);
+}
+
 /* A policy or a missing right: "not now". What can only be observed is not tried in every pass, and nothing waits for
    it; what must be remembered is tried with the record alone. */
 static void test_status_denied(void **state)
@@ -212,6 +259,7 @@ int main(void)
 		SCRIPT_TEST(test_status_refused_is_no_loop),
 		SCRIPT_TEST(test_an_edit_ends_the_wait_for_the_status),
 		SCRIPT_TEST(test_status_refused_holds_no_actions),
+		SCRIPT_TEST(test_status_that_fails_holds_no_actions),
 		SCRIPT_TEST(test_status_denied),
 		SCRIPT_TEST(test_durable_status_denied),
 		SCRIPT_TEST(test_shortened_record),

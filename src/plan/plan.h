@@ -159,6 +159,10 @@ void plan_refused(struct refusal *r, enum refusal_kind kind, struct str message,
 /* A DELETE of that child was refused. It is tried again, later each time, and holds up nothing else. */
 void plan_undeleted(struct undeleted *u, msec now);
 
+/* The status says only what can be observed, and could not be written so often in a row. Nothing waits for it but the
+   next such write, which is not tried before this. */
+msec plan_status_held(int32_t times, msec now);
+
 /* One more was taken away. */
 void plan_lost(struct losses *l, msec now);
 /* It is not tried again before this, unless what is in the way goes. */

@@ -134,6 +134,13 @@ void plan_undeleted(struct undeleted *u, msec now)
 	u->at = now;
 }
 
+msec plan_status_held(int32_t times, msec now)
+{
+	static const struct restart pace = { .backoff_initial = 1, .backoff_max = 60 };
+
+	return now + backoff_delay(&pace, MIN(times, 30) + 1);
+}
+
 bool undeleted_holds(struct world *w, enum resource resource, const struct child *c)
 {
 	static const struct restart pace = { .backoff_initial = 1, .backoff_max = 60 };
