@@ -56,7 +56,7 @@ struct sim_job {
 	bool refuse;                        /* the server takes none of its pods: 422 */
 	struct str refused_role;            /* … of this role alone, and never; empty: of all */
 	bool was_refused;                   /* … or did not, from its first day on */
-	bool has_run;                       /* its status has said so once */
+	bool has_run;                       /* its record has said so once, whatever the phase was */
 	msec uncreated;                     /* since a container of it could not be created, the first time; 0: never */
 	msec denied;                        /* a policy denies its pods until then */
 	bool keeps;                         /* one of its pods can never be deleted by the operator */
