@@ -82,6 +82,15 @@ static bool has_child(const struct sim_job *job, enum resource sort, struct str 
 	return false;
 }
 
+/* By startAfter. */
+static bool waits_for(const struct job *spec, const struct role *role, struct str other)
+{
+	for (size_t i = 0; i < spec->n_roles && i < JOB_MAX_ROLES; i++)
+		if ((role->after >> i & 1) && str_eq(spec->roles[i].name, other))
+			return true;
+	return false;
+}
+
 /* One role, or its services, are kept out for ever: all others are there. Who has never begun may wait for the names of
    all, and who is old and must go may be in the way. */
 static void settle_others(struct sim *s, const struct sim_job *job, const struct job *spec, const struct record *r)
@@ -92,6 +101,7 @@ static void settle_others(struct sim *s, const struct sim_job *job, const struct
 		bool kept_out = job->barred == NEVER && str_eq(role->name, job->barred_role);
 
 		if (role->aux || !rr || !rr->accepted || r->drain || rr->drain ||
+		    (job->barred == NEVER && waits_for(spec, role, job->barred_role)) ||
 		    (kept_out && job->barred_sort == RES_POD))
 			continue;
 		for (int32_t k = 0; k < role->count; k++)
