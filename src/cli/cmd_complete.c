@@ -17,7 +17,7 @@ struct completing {
 	char **words; /* after "dljob"; the last one is being typed */
 	int n;
 	const char *word;
-	const struct command *command;
+	const struct cli_command *command;
 	struct opt opts[OPTS_MAX];
 	size_t n_opts;
 };
@@ -90,7 +90,7 @@ static const char *value_of(const struct completing *c, const char *name)
 	return NULL;
 }
 
-static bool open_remote(const struct completing *c, struct session *s)
+static bool open_remote(const struct completing *c, struct cli_session *s)
 {
 	s->cli = c->cli;
 	s->flags = (struct remote_flags){ .kubeconfig = value_of(c, "kubeconfig"),
@@ -106,7 +106,7 @@ static bool open_remote(const struct completing *c, struct session *s)
 /* KIND/NAME only if that was begun. */
 static void job_names(const struct completing *c)
 {
-	struct session s = { 0 };
+	struct cli_session s = { 0 };
 	struct job_list jobs = { 0 };
 
 	if (open_remote(c, &s) && jobs_list(&s.remote, s.kinds, &(struct job_query){ .ns = s.remote.ns }, &jobs)) {
@@ -151,7 +151,7 @@ typedef void (*offer_fn)(const struct completing *c, struct gathered *d, struct 
 /* What the job has whose name stands before it. */
 static void parts_of_job(const struct completing *c, offer_fn offer, struct str prefix, const char *end)
 {
-	struct session s = { 0 };
+	struct cli_session s = { 0 };
 	struct job_found f;
 	struct gathered d;
 	int at = 0;
@@ -171,7 +171,7 @@ static void parts_of_job(const struct completing *c, offer_fn offer, struct str 
 
 static void namespaces(const struct completing *c)
 {
-	struct session s = { 0 };
+	struct cli_session s = { 0 };
 	struct remote_list list = { .resource = { STR_NONE, STR("v1"), STR("namespaces"), false } };
 
 	if (open_remote(c, &s) && remote_lists(&s.remote, &list, 1))
@@ -199,7 +199,7 @@ static void states(const struct completing *c, struct str prefix)
 
 static void command_names(const struct completing *c)
 {
-	for (const struct command *one = commands; one->name; one++)
+	for (const struct cli_command *one = commands; one->name; one++)
 		if (one->summary)
 			candidate(c, STR_NONE, str_c(one->name), one->summary);
 }

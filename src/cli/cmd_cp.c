@@ -17,7 +17,7 @@ static bool is_there(const char *text, struct str *replica, struct str *path)
 	return true;
 }
 
-static enum exit_code copy_in(struct session *s, const char *container, char **argv)
+static enum exit_code copy_in(struct cli_session *s, const char *container, char **argv)
 {
 	struct str replica, path, other;
 	bool from = is_there(argv[1], &replica, &path), well;
@@ -31,11 +31,11 @@ static enum exit_code copy_in(struct session *s, const char *container, char **a
 		return s->cli->status;
 	well = replica_find(s, &found, arena_str(&s->remote.arena, replica).p, &pod);
 	if (well) {
-		struct copy c = { .ns = found.ns,
-			          .pod = pod.pod,
-			          .container = container ? str_c(container) : pod.container,
-			          .there = path,
-			          .here = argv[from ? 2 : 1] };
+		struct pod_copy c = { .ns = found.ns,
+			              .pod = pod.pod,
+			              .container = container ? str_c(container) : pod.container,
+			              .there = path,
+			              .here = argv[from ? 2 : 1] };
 
 		well = from ? copy_from_pod(&s->remote, &c) : copy_to_pod(&s->remote, &c);
 	}
@@ -45,7 +45,7 @@ static enum exit_code copy_in(struct session *s, const char *container, char **a
 
 enum exit_code cmd_cp(struct cli *cli, int argc, char **argv)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	const char *container = NULL;
 	struct opt opts[OWN_OPTS + REMOTE_OPTS] = {
 		{ 'c', "container", "NAME", "the container, if the pod has several", .text = &container },

@@ -3,7 +3,7 @@
 #include "client/jobs.h"
 #include "client/objects.h"
 
-static bool put_crd(struct kinds *kinds, const struct kind *kind, struct objects *out, struct err *e)
+static bool put_crd(struct kinds *kinds, const struct kind *kind, struct object_list *out, struct err *e)
 {
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *crd = kind_crd(kinds, kind, doc, e);
@@ -30,7 +30,7 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 	} };
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	struct err e = ERR_INIT;
-	struct objects out = { 0 };
+	struct object_list out = { 0 };
 	const bool *wanted;
 	bool well = true;
 	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);

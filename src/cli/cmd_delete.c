@@ -6,14 +6,14 @@
 #include "term/plain.h"
 
 struct deleting {
-	struct session session;
+	struct cli_session session;
 	bool all, no_wait;
 	struct opt_list files;
 };
 
 static enum exit_code delete_named(struct deleting *d, const char *name)
 {
-	struct session *s = &d->session;
+	struct cli_session *s = &d->session;
 	struct job_found found;
 	enum exit_code status;
 
@@ -27,7 +27,7 @@ static enum exit_code delete_named(struct deleting *d, const char *name)
 /* The job that a manifest is of, in its own namespace. */
 static enum exit_code delete_object(struct deleting *d, const struct manifest_object *o)
 {
-	struct session *s = &d->session;
+	struct cli_session *s = &d->session;
 	struct str name = json_str(json_at(o->root, "metadata", "name", NULL));
 	struct str ns = json_str(json_at(o->root, "metadata", "namespace", NULL)), before = s->remote.ns;
 	struct str text = arena_printf(&s->remote.arena, "%.*s/%.*s", STR_F(o->kind->id), STR_F(name));
@@ -45,8 +45,8 @@ static enum exit_code delete_object(struct deleting *d, const struct manifest_ob
 
 static enum exit_code delete_file(struct deleting *d, const char *file)
 {
-	struct session *s = &d->session;
-	struct report r = report_to(stderr);
+	struct cli_session *s = &d->session;
+	struct cli_report r = report_to(stderr);
 	struct manifest_object o;
 	struct manifest m;
 	enum exit_code status = CLI_OK, one;
@@ -66,7 +66,7 @@ static enum exit_code delete_file(struct deleting *d, const char *file)
 /* KINDS: which ones; all if there are none. */
 static enum exit_code delete_all(struct deleting *d, int n, char **names)
 {
-	struct session *s = &d->session;
+	struct cli_session *s = &d->session;
 	const bool *wanted = kinds_choose(s->cli, s->kinds, n, names);
 	struct job_list jobs;
 	enum exit_code status = CLI_OK;

@@ -8,7 +8,7 @@
 enum { OWN_OPTS = 3 };
 
 struct executing {
-	struct session session;
+	struct cli_session session;
 	bool in, tty;
 	const char *container;
 	const char *const *command;
@@ -17,7 +17,7 @@ struct executing {
 
 static enum exit_code run_in(struct executing *x, const char *job, const char *replica)
 {
-	struct session *s = &x->session;
+	struct cli_session *s = &x->session;
 	struct replica_pod pod;
 	struct job_found found;
 	int status = CLI_FAILED;

@@ -27,7 +27,7 @@ static void print_object(yyjson_val *root, bool yaml)
 	buf_release(&text);
 }
 
-static enum exit_code print_tree(struct session *s, const struct job_found *f)
+static enum exit_code print_tree(struct cli_session *s, const struct job_found *f)
 {
 	struct gathered d;
 	bool well = gather_job(s, f, &d);
@@ -38,7 +38,7 @@ static enum exit_code print_tree(struct session *s, const struct job_found *f)
 	return well ? CLI_OK : s->cli->status;
 }
 
-static enum exit_code get(struct session *s, const char *name, const char *output, bool watch)
+static enum exit_code get(struct cli_session *s, const char *name, const char *output, bool watch)
 {
 	struct job_found found;
 	enum exit_code status = CLI_OK;
@@ -57,7 +57,7 @@ static enum exit_code get(struct session *s, const char *name, const char *outpu
 
 enum exit_code cmd_get(struct cli *cli, int argc, char **argv)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	const char *output = "tree";
 	bool watch = false;
 	struct opt opts[2 + REMOTE_OPTS] = {

@@ -5,7 +5,7 @@ enum exit_code cmd_help(struct cli *cli, int argc, char **argv)
 {
 	bool man = false;
 	const struct opt opts[] = { { 0, "man", NULL, "print the whole manual page, for man", .flag = &man } };
-	const struct command *c;
+	const struct cli_command *c;
 	char help[] = "--help";
 	char *args[] = { help, NULL };
 	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);

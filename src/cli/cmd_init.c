@@ -30,7 +30,8 @@ static enum exit_code put_file(struct cli *cli, const char *path, struct str tex
 	return cli_fail(cli, CLI_FAILED, "%s: %s", path, strerror(why));
 }
 
-static enum exit_code init(struct cli *cli, const struct write_options *o, const struct edits *edits, const char *file)
+static enum exit_code init(struct cli *cli, const struct write_options *o, const struct job_edits *edits,
+                           const char *file)
 {
 	CLEANUP(kinds_freep) struct kinds *kinds = cli_kinds(cli);
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
@@ -55,7 +56,7 @@ enum exit_code cmd_init(struct cli *cli, int argc, char **argv)
 	struct write_options o = { .cluster = true,
 		                   .n_command = ARRAY_LEN(default_command),
 		                   .command = default_command };
-	struct edits edits = { 0 };
+	struct job_edits edits = { 0 };
 	struct opt opts[OWN_OPTS + WRITE_OPTS] = {
 		{ 'e', "env", "NAME=VALUE", "set a variable in all containers; NAME alone passes on yours",
 		  .list = &edits.env },

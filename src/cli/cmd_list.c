@@ -23,7 +23,7 @@ enum list_column {
 enum { REASON_KEPT = 70 };
 
 struct listing {
-	struct session session;
+	struct cli_session session;
 	bool all, watch;
 	const char *output, *state, *selector;
 	struct table table;
@@ -125,9 +125,9 @@ static void print_table(struct listing *l, const struct job_list *jobs)
 		show(l, &jobs->jobs.v[i]);
 }
 
-static enum exit_code print_objects(struct listing *l, const struct job_list *jobs, enum format format)
+static enum exit_code print_objects(struct listing *l, const struct job_list *jobs, enum output_format format)
 {
-	struct objects out = { .format = format };
+	struct object_list out = { .format = format };
 	struct buf text = BUF_INIT(OBJECT_MAX);
 	struct err e = ERR_INIT;
 	bool well = true;

@@ -7,7 +7,7 @@
 #include "term/duration.h"
 
 struct logging {
-	struct session session;
+	struct cli_session session;
 	struct logs_options o;
 	struct logline_options print;
 	const char *output, *color, *since;
@@ -86,7 +86,7 @@ static bool check_keep(struct logging *l, int n)
 
 static enum exit_code show_logs(struct logging *l, const char *name)
 {
-	struct session *s = &l->session;
+	struct cli_session *s = &l->session;
 	struct job_found found;
 	enum exit_code status;
 

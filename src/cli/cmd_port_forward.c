@@ -29,7 +29,7 @@ static bool read_ports(struct cli *cli, int n, char **words, struct forward_port
 	return true;
 }
 
-static enum exit_code forward(struct session *s, char **argv, const struct forward_port *ports, size_t n)
+static enum exit_code forward(struct cli_session *s, char **argv, const struct forward_port *ports, size_t n)
 {
 	struct replica_pod pod;
 	struct job_found found;
@@ -45,7 +45,7 @@ static enum exit_code forward(struct session *s, char **argv, const struct forwa
 
 enum exit_code cmd_port_forward(struct cli *cli, int argc, char **argv)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	struct forward_port ports[FORWARD_PORTS_MAX];
 	struct opt opts[REMOTE_OPTS];
 	enum exit_code status;

@@ -9,11 +9,11 @@
 struct render {
 	struct cli *cli;
 	struct kinds *kinds;
-	struct objects out;
-	struct report report;
+	struct object_list out;
+	struct cli_report report;
 	bool env;
 	const char *uid, *ns;
-	struct selection selection;
+	struct replica_selection selection;
 	size_t jobs;
 	enum exit_code status;
 };

@@ -10,8 +10,8 @@
 enum { TRIES = 100, NUMBER_DIGITS = 3 };
 
 struct rerunning {
-	struct session session;
-	struct edits edits;
+	struct cli_session session;
+	struct job_edits edits;
 	bool replace, wait, logs;
 	bool warned; /* of what is doubtful in it, whatever name it gets */
 };
@@ -84,9 +84,9 @@ static void warn_once(struct rerunning *u, const struct problems *p)
 }
 
 /* The same messages as dljob validate, without a file to point to. */
-static bool check_job(struct rerunning *u, const struct creation *c)
+static bool check_job(struct rerunning *u, const struct job_creation *c)
 {
-	struct session *s = &u->session;
+	struct cli_session *s = &u->session;
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(s->kinds, c->kind, yyjson_doc_get_root(c->doc), STR_NONE, &e);
 	bool well;
@@ -107,17 +107,17 @@ static bool check_job(struct rerunning *u, const struct creation *c)
 	return well;
 }
 
-static bool prepare_job(struct rerunning *u, const struct job_found *old, struct str name, struct creation *ret)
+static bool prepare_job(struct rerunning *u, const struct job_found *old, struct str name, struct job_creation *ret)
 {
-	struct session *s = &u->session;
+	struct cli_session *s = &u->session;
 	CLEANUP(json_docp) yyjson_doc *doc = fresh(old->job.kind, old->job.root, name);
 	struct err e = ERR_INIT;
 
-	*ret = (struct creation){ .kind = old->job.kind,
-		                  .resource = remote_kind(old->job.kind),
-		                  .what = kind_title(s->kinds, old->job.kind),
-		                  .ns = old->ns,
-		                  .name = name };
+	*ret = (struct job_creation){ .kind = old->job.kind,
+		                      .resource = remote_kind(old->job.kind),
+		                      .what = kind_title(s->kinds, old->job.kind),
+		                      .ns = old->ns,
+		                      .name = name };
 	ret->doc = edits_apply(&u->edits, yyjson_doc_get_root(doc), &e);
 	if (!ret->doc)
 		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%s", err_msg(&e));
@@ -125,10 +125,11 @@ static bool prepare_job(struct rerunning *u, const struct job_found *old, struct
 	return ret->doc && check_job(u, ret);
 }
 
-static enum created create_as(struct rerunning *u, const struct job_found *old, struct str name, struct job_found *ret)
+static enum create_result create_as(struct rerunning *u, const struct job_found *old, struct str name,
+                                    struct job_found *ret)
 {
-	struct creation c;
-	enum created result = prepare_job(u, old, name, &c) ? create_object(&u->session, &c, ret) : CREATE_FAILED;
+	struct job_creation c;
+	enum create_result result = prepare_job(u, old, name, &c) ? create_object(&u->session, &c, ret) : CREATE_FAILED;
 
 	creation_release(&c);
 	return result;
@@ -137,7 +138,7 @@ static enum created create_as(struct rerunning *u, const struct job_found *old, 
 /* Nothing is deleted for a new one that would not be taken. */
 static enum exit_code make_room(struct rerunning *u, const struct job_found *old)
 {
-	struct creation c;
+	struct job_creation c;
 	bool well = prepare_job(u, old, old->name, &c);
 
 	creation_release(&c);
@@ -145,9 +146,9 @@ static enum exit_code make_room(struct rerunning *u, const struct job_found *old
 }
 
 /* NAME-2, NAME-3 …: the first that is free. */
-static enum created create_next(struct rerunning *u, const struct job_found *old, struct job_found *ret)
+static enum create_result create_next(struct rerunning *u, const struct job_found *old, struct job_found *ret)
 {
-	enum created result = CREATE_EXISTS;
+	enum create_result result = CREATE_EXISTS;
 	int64_t number;
 	struct str base = base_name(old->name, &number);
 
@@ -159,7 +160,7 @@ static enum created create_next(struct rerunning *u, const struct job_found *old
 }
 
 /* NAME empty: all that were tried. */
-static enum exit_code exists(struct session *s, const struct job_found *old, struct str name)
+static enum exit_code exists(struct cli_session *s, const struct job_found *old, struct str name)
 {
 	int64_t number;
 	struct str base = base_name(old->name, &number);
@@ -172,10 +173,10 @@ static enum exit_code exists(struct session *s, const struct job_found *old, str
 
 static enum exit_code create_again(struct rerunning *u, const struct job_found *old, const char *name)
 {
-	struct session *s = &u->session;
+	struct cli_session *s = &u->session;
 	struct job_found fresh_one = { 0 };
 	enum exit_code status = CLI_OK;
-	enum created result;
+	enum create_result result;
 
 	if (u->replace)
 		status = make_room(u, old);
@@ -190,7 +191,7 @@ static enum exit_code create_again(struct rerunning *u, const struct job_found *
 		return s->cli->status;
 	case CREATE_EXISTS:
 		return exists(s, old, u->replace ? old->name : str_c(name));
-	case CREATED:
+	case CREATE_DONE:
 		break;
 	}
 	plain_printf(stdout, "%.*s/%.*s created\n", STR_F(kind_title(s->kinds, old->job.kind)), STR_F(fresh_one.name));
@@ -205,7 +206,7 @@ static enum exit_code create_again(struct rerunning *u, const struct job_found *
 
 static enum exit_code rerun_job(struct rerunning *u, const char *name, const char *new_name, bool force)
 {
-	struct session *s = &u->session;
+	struct cli_session *s = &u->session;
 	struct job_found old;
 	struct job_view v;
 	enum exit_code status;

@@ -12,7 +12,7 @@ static enum exit_code print_job(struct cli *cli, const struct run_options *o, co
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
 	struct buf text = BUF_INIT(OBJECT_MAX);
-	struct objects out = { 0 };
+	struct object_list out = { 0 };
 	const struct kind *kind;
 	struct err e = ERR_INIT;
 

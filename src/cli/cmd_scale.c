@@ -104,9 +104,9 @@ static void make_patch(const struct job_found *f, const struct resize *changes, 
 }
 
 /* Would the kind still take it? What it says is what dljob validate would say. */
-static bool check_resized(struct session *s, const struct job_found *f, const struct resize *changes, size_t n)
+static bool check_resized(struct cli_session *s, const struct job_found *f, const struct resize *changes, size_t n)
 {
-	struct edits edits = { 0 };
+	struct job_edits edits = { 0 };
 	struct err e = ERR_INIT;
 	CLEANUP(json_docp) yyjson_doc *after = NULL;
 	struct kind_job *kj = NULL;
@@ -135,7 +135,8 @@ static bool check_resized(struct session *s, const struct job_found *f, const st
 	return well;
 }
 
-static enum exit_code send_resize(struct session *s, const struct job_found *f, const struct resize *changes, size_t n)
+static enum exit_code send_resize(struct cli_session *s, const struct job_found *f, const struct resize *changes,
+                                  size_t n)
 {
 	struct buf patch = BUF_INIT(PATCH_MAX);
 	struct remote_call call = { .method = HTTP_PATCH,
@@ -164,7 +165,7 @@ static enum exit_code send_resize(struct session *s, const struct job_found *f, 
 	return status;
 }
 
-static enum exit_code scale(struct session *s, const char *name, struct resize *changes, size_t n)
+static enum exit_code scale(struct cli_session *s, const char *name, struct resize *changes, size_t n)
 {
 	struct job_found found;
 	struct kind_job *kj = NULL;
@@ -195,7 +196,7 @@ static enum exit_code scale(struct session *s, const char *name, struct resize *
 
 enum exit_code cmd_scale(struct cli *cli, int argc, char **argv)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	struct opt opts[REMOTE_OPTS];
 	struct resize changes[ROLES_MAX];
 	enum exit_code status;

@@ -15,21 +15,21 @@
 enum { TEXT_MAX = 64 << 20 };
 
 struct submitting {
-	struct session session;
-	struct edits edits;
-	struct report report;
+	struct cli_session session;
+	struct job_edits edits;
+	struct cli_report report;
 	bool dry_run, wait, logs;
 	bool here; /* to the cluster on this machine */
-	VEC(struct creation) list;
+	VEC(struct job_creation) list;
 	VEC(struct job_found) created;
 	size_t jobs;
 	bool broken; /* a kind's own code failed */
 };
 
 /* Where it goes. False: -n says something else. */
-static bool choose_namespace(struct submitting *u, yyjson_val *root, struct creation *c)
+static bool choose_namespace(struct submitting *u, yyjson_val *root, struct job_creation *c)
 {
-	struct session *s = &u->session;
+	struct cli_session *s = &u->session;
 	struct str ns = json_str(json_at(root, "metadata", "namespace", NULL));
 
 	if (ns.n && s->flags.ns && !str_eqc(ns, s->flags.ns)) {
@@ -90,9 +90,9 @@ static yyjson_doc *with_caller(yyjson_doc *job)
 static bool take_object(struct submitting *u, const char *file, const struct manifest *m,
                         const struct manifest_object *o)
 {
-	struct session *s = &u->session;
-	struct creation c = { .kind = o->class == OBJECT_JOB ? o->kind : NULL };
-	struct edits none = { 0 };
+	struct cli_session *s = &u->session;
+	struct job_creation c = { .kind = o->class == OBJECT_JOB ? o->kind : NULL };
+	struct job_edits none = { 0 };
 	struct err e = ERR_INIT;
 	yyjson_val *root;
 
@@ -161,18 +161,18 @@ static void print_dry(const struct submitting *u)
 /* What the jobs need comes first. */
 static enum exit_code send_all(struct submitting *u)
 {
-	struct session *s = &u->session;
+	struct cli_session *s = &u->session;
 	enum exit_code status = CLI_OK;
 
 	for (int jobs = 0; jobs < 2; jobs++) {
 		for (size_t i = 0; i < u->list.n; i++) {
-			const struct creation *c = &u->list.v[i];
+			const struct job_creation *c = &u->list.v[i];
 			struct job_found found = { 0 };
 
 			if ((c->kind != NULL) != jobs)
 				continue;
 			switch (create_object(s, c, jobs ? &found : NULL)) {
-			case CREATED:
+			case CREATE_DONE:
 				plain_printf(stdout, "%.*s/%.*s created\n", STR_F(c->what),
 				             STR_F(jobs ? found.name : c->name));
 				if (jobs)

@@ -57,7 +57,7 @@ static bool make_patch(const struct job_of *job, bool suspend, struct buf *ret, 
 	return well;
 }
 
-static enum exit_code send_suspend(struct session *s, const struct job_found *f, bool suspend)
+static enum exit_code send_suspend(struct cli_session *s, const struct job_found *f, bool suspend)
 {
 	struct buf patch = BUF_INIT(PATCH_MAX);
 	struct remote_call call = { .method = HTTP_PATCH,
@@ -86,7 +86,7 @@ static enum exit_code send_suspend(struct session *s, const struct job_found *f,
 	return status;
 }
 
-static enum exit_code change(struct session *s, const char *name, bool suspend)
+static enum exit_code change(struct cli_session *s, const char *name, bool suspend)
 {
 	struct job_found found;
 	struct job_view v;
@@ -114,7 +114,7 @@ static enum exit_code change(struct session *s, const char *name, bool suspend)
 
 static enum exit_code change_job(struct cli *cli, int argc, char **argv, bool suspend)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	struct opt opts[REMOTE_OPTS];
 	enum exit_code status;
 	int n;

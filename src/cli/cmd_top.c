@@ -6,7 +6,7 @@ enum { OWN_OPTS = 1 };
 
 enum exit_code cmd_top(struct cli *cli, int argc, char **argv)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	struct job_found found;
 	bool gpus = false;
 	struct opt opts[OWN_OPTS + REMOTE_OPTS] = {

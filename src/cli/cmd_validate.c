@@ -11,7 +11,7 @@ struct totals {
 
 /* Whoever applies both keeps the last. */
 static void check_twice(struct cli *cli, const char *file, const struct manifest *m, const struct manifest_object *o,
-                        struct report *r, struct totals *t)
+                        struct cli_report *r, struct totals *t)
 {
 	yyjson_val *meta = json_get(o->root, "metadata");
 	struct str ns = json_str(json_get(meta, "namespace")), name = json_str(json_get(meta, "name")), key;
@@ -35,7 +35,7 @@ static void check_twice(struct cli *cli, const char *file, const struct manifest
 }
 
 static void check_job(struct cli *cli, struct kinds *kinds, const char *file, const struct manifest *m,
-                      const struct manifest_object *o, struct report *r, struct totals *t)
+                      const struct manifest_object *o, struct cli_report *r, struct totals *t)
 {
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, o->kind, o->root, STR_NONE, &e);
@@ -53,7 +53,7 @@ static void check_job(struct cli *cli, struct kinds *kinds, const char *file, co
 	err_release(&e);
 }
 
-static void check_file(struct cli *cli, struct kinds *kinds, const char *file, struct report *r, struct totals *t)
+static void check_file(struct cli *cli, struct kinds *kinds, const char *file, struct cli_report *r, struct totals *t)
 {
 	struct manifest_object o;
 	struct manifest m;
@@ -86,7 +86,7 @@ enum exit_code cmd_validate(struct cli *cli, int argc, char **argv)
 	CLEANUP(kinds_freep) struct kinds *kinds = NULL;
 	struct totals t = { 0 };
 	struct opt opts[SIZE_OPTS];
-	struct report r;
+	struct cli_report r;
 	int n;
 
 	cli_size_opts(cli, opts);

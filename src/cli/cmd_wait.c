@@ -3,7 +3,7 @@
 #include "client/waiting.h"
 #include "term/duration.h"
 
-static enum exit_code wait_one(struct session *s, const char *name, enum wait_for what)
+static enum exit_code wait_one(struct cli_session *s, const char *name, enum wait_for what)
 {
 	struct job_found found;
 	enum exit_code status;
@@ -16,7 +16,7 @@ static enum exit_code wait_one(struct session *s, const char *name, enum wait_fo
 }
 
 /* In turn: who is last waits for all the same. The worst counts, and a time that is over is over for all. */
-static enum exit_code wait_all(struct session *s, int n, char **names, enum wait_for what)
+static enum exit_code wait_all(struct cli_session *s, int n, char **names, enum wait_for what)
 {
 	enum exit_code worst = CLI_OK, status;
 
@@ -31,7 +31,7 @@ static enum exit_code wait_all(struct session *s, int n, char **names, enum wait
 
 enum exit_code cmd_wait(struct cli *cli, int argc, char **argv)
 {
-	struct session s = { .cli = cli };
+	struct cli_session s = { .cli = cli };
 	const char *what_text = "finished", *timeout_text = NULL;
 	enum wait_for what;
 	msec timeout = 0;

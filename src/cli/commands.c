@@ -1,7 +1,7 @@
 /* The table of commands. --help is made of it. */
 #include "cli/commands.h"
 
-const struct command commands[] = {
+const struct cli_command commands[] = {
 	{ "run", "FILE… | [-n N] -- COMMAND…", "run a command N times, or a job's file, on this machine",
 	  "Runs N replicas of COMMAND as one job, with the variables that torchrun would set, or the job in\n"
 	  "FILE (- is standard input). Each replica is a process with an address of its own, and is reachable\n"
@@ -125,15 +125,15 @@ const struct command commands[] = {
 	{ NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
-const struct command *command_find(struct str name)
+const struct cli_command *command_find(struct str name)
 {
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct cli_command *c = commands; c->name; c++)
 		if (str_eqc(name, c->name))
 			return c;
 	return NULL;
 }
 
-void command_describe(struct cli *cli, const struct command *c)
+void command_describe(struct cli *cli, const struct cli_command *c)
 {
 	cli->command = c;
 	c->run(cli, 0, NULL);
@@ -146,7 +146,7 @@ void commands_help(const struct cli *cli, FILE *to)
 	        "usage: %s COMMAND [options] [arguments]\n\n"
 	        "Commands:\n",
 	        cli->program, cli->program);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct cli_command *c = commands; c->name; c++)
 		if (c->summary)
 			fprintf(to, "  %-12s %s\n", c->name, c->summary);
 	fputs("\nOptions of every command:\n"

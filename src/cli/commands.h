@@ -5,11 +5,11 @@
 #include "client/cli.h"
 
 /* All commands; the last one has no name. */
-extern const struct command commands[];
-const struct command *command_find(struct str name);
+extern const struct cli_command commands[];
+const struct cli_command *command_find(struct str name);
 void commands_help(const struct cli *cli, FILE *to);
 /* The command's options, to CLI's `describe`. */
-void command_describe(struct cli *cli, const struct command *c);
+void command_describe(struct cli *cli, const struct cli_command *c);
 /* man.c: the manual page of dljob. */
 void man_dljob(FILE *to);
 

@@ -6,7 +6,7 @@ static const char *nearest_command(struct str name)
 	const char *nearest = NULL;
 	unsigned least = 3;
 
-	for (const struct command *c = commands; c->name; c++) {
+	for (const struct cli_command *c = commands; c->name; c++) {
 		unsigned d = str_distance(name, str_c(c->name), 2);
 
 		if (c->summary && d < least) {

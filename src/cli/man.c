@@ -7,7 +7,7 @@ static void put_opts(void *cookie, const struct opt *opts, size_t n)
 	roff_opts(cookie, opts, n);
 }
 
-static void put_command(struct cli *cli, const struct command *c, FILE *to)
+static void put_command(struct cli *cli, const struct cli_command *c, FILE *to)
 {
 	struct str title =
 		arena_printf(&cli->arena, "dljob %s [options]%s%s", c->name, *c->operands ? " " : "", c->operands);
@@ -32,7 +32,7 @@ void man_dljob(FILE *to)
 	              "one that kubectl would use; with --local, or if there is no kubeconfig, the one on this "
 	              "machine.\n");
 	roff_section(to, "COMMANDS");
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct cli_command *c = commands; c->name; c++)
 		if (c->summary)
 			put_command(&other, c, to);
 	roff_section(to, "EXIT STATUS");

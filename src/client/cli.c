@@ -12,7 +12,7 @@ enum { OPTIONS_MAX = 32 };
 
 void command_help(const struct cli *cli, const struct opt *opts, size_t n, FILE *to)
 {
-	const struct command *c = cli->command;
+	const struct cli_command *c = cli->command;
 	const char *rest = strncmp(c->example, "dljob ", 6) ? NULL : c->example + 5;
 
 	fprintf(to, "usage: %s %s [options]%s%s\n\n%s\nOptions:\n", cli->program, c->name, *c->operands ? " " : "",
@@ -175,7 +175,7 @@ enum exit_code cli_fail(struct cli *cli, enum exit_code status, const char *fmt,
 	return status;
 }
 
-bool cli_format(struct cli *cli, const char *text, enum format *ret)
+bool cli_format(struct cli *cli, const char *text, enum output_format *ret)
 {
 	if (!strcmp(text, "yaml"))
 		*ret = FORMAT_YAML;

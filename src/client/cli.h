@@ -15,7 +15,7 @@ enum exit_code {
 };
 
 struct cli {
-	const struct command *command;
+	const struct cli_command *command;
 	const char *program; /* how it was called: dljob, or kubectl dljob */
 	/* Set: cli_parse() hands it the command's options instead of taking any, and says CLI_OK. For completion and
 	   manual pages, which are made of the same tables. */
@@ -28,7 +28,7 @@ struct cli {
 	enum exit_code status; /* why cli_parse() or cli_kinds() gave nothing */
 };
 
-struct command {
+struct cli_command {
 	const char *name;
 	const char *operands; /* FILE… */
 	const char *summary;  /* one line; NULL: not for people, so not in the list */
@@ -62,9 +62,9 @@ enum exit_code cli_usage(struct cli *cli, const char *fmt, ...) PRINTF_LIKE(2, 3
 enum exit_code cli_fail(struct cli *cli, enum exit_code status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* -o: how objects are written. */
-enum format { FORMAT_YAML, FORMAT_JSON };
+enum output_format { FORMAT_YAML, FORMAT_JSON };
 /* False, with the usage error said, if TEXT is neither yaml nor json. */
-bool cli_format(struct cli *cli, const char *text, enum format *ret);
+bool cli_format(struct cli *cli, const char *text, enum output_format *ret);
 
 /* Has whoever read standard output left: head, less? Seen at once, and not only when something is written. */
 bool cli_output_unread(void);

@@ -72,7 +72,7 @@ static bool ended_ok(struct remote *r, pid_t pid)
 }
 
 /* Runs it there; *RET is its exit status. */
-static bool run_there(struct remote *r, const struct copy *c, const char *const *argv, int in, int out, int *ret)
+static bool run_there(struct remote *r, const struct pod_copy *c, const char *const *argv, int in, int out, int *ret)
 {
 	struct exec_call x = { .ns = c->ns,
 		               .pod = c->pod,
@@ -87,7 +87,7 @@ static bool run_there(struct remote *r, const struct copy *c, const char *const 
 	return exec_run(r, &x, ret);
 }
 
-static bool succeeded(struct remote *r, const struct copy *c, int status)
+static bool succeeded(struct remote *r, const struct pod_copy *c, int status)
 {
 	if (status == 0)
 		return true;
@@ -118,7 +118,7 @@ static const char *rename_rule(struct remote *r, struct str from, struct str to)
 	return ret;
 }
 
-static bool is_folder_there(struct remote *r, const struct copy *c, const char *path, bool *ret)
+static bool is_folder_there(struct remote *r, const struct pod_copy *c, const char *path, bool *ret)
 {
 	const char *const argv[] = { "test", "-d", path, NULL };
 	int status;
@@ -129,7 +129,7 @@ static bool is_folder_there(struct remote *r, const struct copy *c, const char *
 	return true;
 }
 
-static bool send_tar(struct remote *r, const struct copy *c, const char *const *here, const char *const *there)
+static bool send_tar(struct remote *r, const struct pod_copy *c, const char *const *here, const char *const *there)
 {
 	int ends[2], status = 0;
 	bool well;
@@ -148,7 +148,7 @@ static bool send_tar(struct remote *r, const struct copy *c, const char *const *
 	return well && ended_ok(r, pid) && succeeded(r, c, status);
 }
 
-bool copy_to_pod(struct remote *r, const struct copy *c)
+bool copy_to_pod(struct remote *r, const struct pod_copy *c)
 {
 	struct arena *a = &r->arena;
 	struct copy_path from = split_path(str_c(c->here)), to = split_path(c->there);
@@ -182,7 +182,7 @@ bool copy_to_pod(struct remote *r, const struct copy *c)
 /* From the pod */
 
 /* Unpacks into FOLDER, which is new and nobody else's. */
-static bool receive_tar(struct remote *r, const struct copy *c, const struct copy_path *from, const char *folder)
+static bool receive_tar(struct remote *r, const struct pod_copy *c, const struct copy_path *from, const char *folder)
 {
 	const char *const here[] = {
 		"tar", "-xmf", "-", "--no-same-owner", "--no-same-permissions", "-C", folder, NULL
@@ -209,7 +209,7 @@ static bool receive_tar(struct remote *r, const struct copy *c, const struct cop
 }
 
 /* What came gets its place at once, or not at all. */
-static bool put_in_place(struct remote *r, const struct copy *c, const char *came, const char *target)
+static bool put_in_place(struct remote *r, const struct pod_copy *c, const char *came, const char *target)
 {
 	struct err e = ERR_INIT;
 	size_t links = 0;
@@ -229,7 +229,7 @@ static bool put_in_place(struct remote *r, const struct copy *c, const char *cam
 	return well;
 }
 
-bool copy_from_pod(struct remote *r, const struct copy *c)
+bool copy_from_pod(struct remote *r, const struct pod_copy *c)
 {
 	struct arena *a = &r->arena;
 	struct copy_path from = split_path(c->there), to = split_path(str_c(c->here));

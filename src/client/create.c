@@ -29,7 +29,7 @@ bool create_foreign(yyjson_val *root, struct kube_resource *ret)
 	return false;
 }
 
-static enum created refused(struct session *s, const struct creation *c, const struct remote_call *call)
+static enum create_result refused(struct cli_session *s, const struct job_creation *c, const struct remote_call *call)
 {
 	struct str what = arena_printf(&s->remote.arena, "create %.*s/%.*s", STR_F(c->what), STR_F(c->name));
 
@@ -46,7 +46,7 @@ static enum created refused(struct session *s, const struct creation *c, const s
 	return CREATE_FAILED;
 }
 
-enum created create_object(struct session *s, const struct creation *c, struct job_found *ret)
+enum create_result create_object(struct cli_session *s, const struct job_creation *c, struct job_found *ret)
 {
 	struct remote *r = &s->remote;
 	struct buf body = BUF_INIT(BODY_MAX);
@@ -54,7 +54,7 @@ enum created create_object(struct session *s, const struct creation *c, struct j
 		.method = HTTP_POST,
 		.path = kube_list_path(&c->resource, &(struct kube_list_options){ .ns = c->ns }, &r->arena),
 	};
-	enum created result = CREATE_FAILED;
+	enum create_result result = CREATE_FAILED;
 
 	json_write_val(yyjson_doc_get_root(c->doc), &body);
 	call.body = buf_str(&body);
@@ -62,9 +62,9 @@ enum created create_object(struct session *s, const struct creation *c, struct j
 		s->cli->status =
 			cli_fail(s->cli, CLI_INVALID, "%.*s is larger than any API server accepts", STR_F(c->name));
 	else if (remote_do(r, &call, 1))
-		result = remote_ok(&call) ? CREATED : refused(s, c, &call);
+		result = remote_ok(&call) ? CREATE_DONE : refused(s, c, &call);
 	buf_release(&body);
-	if (result == CREATED && ret)
+	if (result == CREATE_DONE && ret)
 		*ret = (struct job_found){ .job = { c->kind, call.root },
 			                   .ns = c->ns,
 			                   .name = json_str(json_at(call.root, "metadata", "name", NULL)),
@@ -74,13 +74,13 @@ enum created create_object(struct session *s, const struct creation *c, struct j
 	return result;
 }
 
-void creation_release(struct creation *c)
+void creation_release(struct job_creation *c)
 {
 	yyjson_doc_free(c->doc);
 	c->doc = NULL;
 }
 
-enum exit_code job_delete(struct session *s, const struct job_found *f, bool wait)
+enum exit_code job_delete(struct cli_session *s, const struct job_found *f, bool wait)
 {
 	struct str uid = json_str(json_at(f->job.root, "metadata", "uid", NULL));
 	struct remote_call call = { .method = HTTP_DELETE, .path = job_path(&s->remote, f) };

@@ -5,7 +5,7 @@
 #include "client/jobs.h"
 
 /* One object to create. */
-struct creation {
+struct job_creation {
 	const struct kind *kind; /* NULL: no job, but something that a job may need */
 	struct kube_resource resource;
 	struct str what; /* ConfigMap, TfJob.mlkube.io */
@@ -13,15 +13,15 @@ struct creation {
 	yyjson_doc *doc; /* owned */
 };
 
-enum created { CREATED, CREATE_EXISTS, CREATE_FAILED };
-/* CREATE_FAILED: it was said why; return cli->status. With CREATED *RET is the job as the server has it (to be
+enum create_result { CREATE_DONE, CREATE_EXISTS, CREATE_FAILED };
+/* CREATE_FAILED: it was said why; return cli->status. With CREATE_DONE *RET is the job as the server has it (to be
    released), if RET is given. */
-enum created create_object(struct session *s, const struct creation *c, struct job_found *ret);
-void creation_release(struct creation *c);
+enum create_result create_object(struct cli_session *s, const struct job_creation *c, struct job_found *ret);
+void creation_release(struct job_creation *c);
 
 /* Deletes the job, if it still is the one that was found; with WAIT it is gone when this returns. Returns WELL, also if
    it was gone already, or what was said. */
-enum exit_code job_delete(struct session *s, const struct job_found *f, bool wait);
+enum exit_code job_delete(struct cli_session *s, const struct job_found *f, bool wait);
 
 /* ConfigMap and the like: where they live; false if we do not send them. */
 bool create_foreign(yyjson_val *root, struct kube_resource *ret);

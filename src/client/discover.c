@@ -101,7 +101,7 @@ static bool discover(struct remote *r, struct kinds *kinds)
 	return well;
 }
 
-bool session_find(struct session *s, bool silent)
+bool session_find(struct cli_session *s, bool silent)
 {
 	return session_begin(s, silent) && discover(&s->remote, s->kinds);
 }

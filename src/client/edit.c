@@ -269,7 +269,7 @@ static bool apply_env(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *tex
 	return edit_env(doc, root, str_c(text), str_c(here), e);
 }
 
-static bool apply_name(const struct edits *e, yyjson_mut_doc *doc, yyjson_mut_val *root, struct err *err)
+static bool apply_name(const struct job_edits *e, yyjson_mut_doc *doc, yyjson_mut_val *root, struct err *err)
 {
 	yyjson_mut_val *meta = yyjson_mut_obj_get(root, "metadata"), *have;
 	struct buf name = BUF_INIT(4096);
@@ -295,12 +295,12 @@ static bool apply_name(const struct edits *e, yyjson_mut_doc *doc, yyjson_mut_va
 	return true;
 }
 
-bool edits_any(const struct edits *e)
+bool edits_any(const struct job_edits *e)
 {
 	return e->set.n || e->env.n || e->name || e->suffix || e->ns;
 }
 
-yyjson_doc *edits_apply(const struct edits *e, yyjson_val *object, struct err *err)
+yyjson_doc *edits_apply(const struct job_edits *e, yyjson_val *object, struct err *err)
 {
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *root = yyjson_val_mut_copy(doc, object);
@@ -330,7 +330,7 @@ static bool is_within(struct str inner, struct str outer)
 	       (inner.n == outer.n || inner.p[outer.n] == '.' || inner.p[outer.n] == '[');
 }
 
-const char *edits_blamed(const struct edits *e, struct str path, bool unknown)
+const char *edits_blamed(const struct job_edits *e, struct str path, bool unknown)
 {
 	for (size_t i = e->set.n; i > 0 && path.n; i--) {
 		struct str set = str_c(e->set.v[i - 1]);
@@ -342,7 +342,7 @@ const char *edits_blamed(const struct edits *e, struct str path, bool unknown)
 	return NULL;
 }
 
-void edits_release(struct edits *e)
+void edits_release(struct job_edits *e)
 {
 	opt_list_release(&e->set);
 	opt_list_release(&e->env);

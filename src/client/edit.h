@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "term/opts.h"
 
-struct edits {
+struct job_edits {
 	struct opt_list set; /* spec.replicaSpecs[0].replicas=3 */
 	struct opt_list env; /* NAME=VALUE, or NAME: with the value that it has here */
 	const char *name;    /* instead of metadata.name; NULL: as it is */
@@ -14,13 +14,13 @@ struct edits {
 };
 
 /* Is there anything to do? */
-bool edits_any(const struct edits *e);
+bool edits_any(const struct job_edits *e);
 /* A copy of OBJECT with all of them done, name and suffix last. NULL, with *ERR that names the option. */
-yyjson_doc *edits_apply(const struct edits *e, yyjson_val *object, struct err *err);
+yyjson_doc *edits_apply(const struct job_edits *e, yyjson_val *object, struct err *err);
 /* The last --set that wrote what stands at PATH, or what PATH is in; UNKNOWN: or something in PATH, a field that nobody
    knows. NULL: none did. */
-const char *edits_blamed(const struct edits *e, struct str path, bool unknown);
-void edits_release(struct edits *e);
+const char *edits_blamed(const struct job_edits *e, struct str path, bool unknown);
+void edits_release(struct job_edits *e);
 
 /*
  * Sets one value in ROOT: ASSIGNMENT is "PATH=VALUE". PATH is written as in messages: keys with dots between them,

@@ -16,7 +16,7 @@ static void sets(const char *assignment, const char *want)
 	CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(job), NULL);
 	CLEANUP(json_docp) yyjson_doc *expected = json_parse(str_c(want), NULL);
 	CLEANUP(json_docp) yyjson_doc *after = NULL;
-	struct edits e = { 0 };
+	struct job_edits e = { 0 };
 	struct err err = ERR_INIT;
 
 	opt_list_add(&e.set, assignment);
@@ -33,7 +33,7 @@ static void sets(const char *assignment, const char *want)
 static void refuses(const char *assignment, const char *why)
 {
 	CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(job), NULL);
-	struct edits e = { 0 };
+	struct job_edits e = { 0 };
 	struct err err = ERR_INIT;
 	char want[300];
 
@@ -112,7 +112,7 @@ static void a_path_that_leads_nowhere_is_named(void **state)
 static yyjson_doc *with_env(const char *before, const char *text, struct err *err)
 {
 	CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(before), NULL);
-	struct edits e = { 0 };
+	struct job_edits e = { 0 };
 	yyjson_doc *after;
 
 	assert_non_null(doc);
@@ -168,7 +168,7 @@ static void a_variable_without_value_is_the_callers(void **state)
 	err_release(&err);
 }
 
-static void named(const struct edits *e, const char *before, const char *want)
+static void named(const struct job_edits *e, const char *before, const char *want)
 {
 	CLEANUP(json_docp) yyjson_doc *doc = json_parse(str_c(before), NULL);
 	CLEANUP(json_docp) yyjson_doc *after = edits_apply(e, yyjson_doc_get_root(doc), NULL);
@@ -181,17 +181,17 @@ static void named(const struct edits *e, const char *before, const char *want)
 static void a_job_is_given_another_name(void **state)
 {
 	(void)state;
-	named(&(struct edits){ .name = "new" }, "{\"metadata\":{\"name\":\"old\"}}",
+	named(&(struct job_edits){ .name = "new" }, "{\"metadata\":{\"name\":\"old\"}}",
 	      "{\"metadata\":{\"name\":\"new\"}}");
-	named(&(struct edits){ .suffix = "2" }, "{\"metadata\":{\"name\":\"old\"}}",
+	named(&(struct job_edits){ .suffix = "2" }, "{\"metadata\":{\"name\":\"old\"}}",
 	      "{\"metadata\":{\"name\":\"old-2\"}}");
-	named(&(struct edits){ .name = "new", .suffix = "2", .ns = "ml" }, "{}",
+	named(&(struct job_edits){ .name = "new", .suffix = "2", .ns = "ml" }, "{}",
 	      "{\"metadata\":{\"name\":\"new-2\",\"namespace\":\"ml\"}}");
-	named(&(struct edits){ .ns = "ml" }, "{\"metadata\":{\"namespace\":\"own\"}}",
+	named(&(struct job_edits){ .ns = "ml" }, "{\"metadata\":{\"namespace\":\"own\"}}",
 	      "{\"metadata\":{\"namespace\":\"own\"}}");
-	named(&(struct edits){ .suffix = "2" }, "{\"metadata\":{\"generateName\":\"x-\"}}",
+	named(&(struct job_edits){ .suffix = "2" }, "{\"metadata\":{\"generateName\":\"x-\"}}",
 	      "{\"metadata\":{\"generateName\":\"x-\"}}");
-	assert_false(edits_any(&(struct edits){ 0 }));
+	assert_false(edits_any(&(struct job_edits){ 0 }));
 }
 
 int main(void)

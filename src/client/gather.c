@@ -1,6 +1,6 @@
 #include "client/gather.h"
 
-bool gather_job(struct session *s, const struct job_found *f, struct gathered *ret)
+bool gather_job(struct cli_session *s, const struct job_found *f, struct gathered *ret)
 {
 	struct remote *r = &s->remote;
 	struct str uid = json_str(json_at(f->job.root, "metadata", "uid", NULL));

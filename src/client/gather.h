@@ -13,7 +13,7 @@ struct gathered {
 };
 
 /* False: it was said why; return cli->status. To be released in any case. */
-bool gather_job(struct session *s, const struct job_found *f, struct gathered *ret);
+bool gather_job(struct cli_session *s, const struct job_found *f, struct gathered *ret);
 void gathered_release(struct gathered *d);
 
 #endif

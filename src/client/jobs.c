@@ -1,12 +1,12 @@
 #include "client/jobs.h"
 
-bool session_begin(struct session *s, bool silent)
+bool session_begin(struct cli_session *s, bool silent)
 {
 	s->kinds = cli_kinds(s->cli);
 	return s->kinds && remote_open(&s->remote, s->cli, &s->flags, silent);
 }
 
-void session_end(struct session *s)
+void session_end(struct cli_session *s)
 {
 	if (s->remote.loop)
 		remote_close(&s->remote);

@@ -5,17 +5,17 @@
 #include "client/remote.h"
 
 /* What every command that speaks to a cluster has. */
-struct session {
+struct cli_session {
 	struct cli *cli;
 	struct kinds *kinds;
 	struct remote remote;
 	struct remote_flags flags;
 };
 /* Loads the kinds and finds the cluster, see remote_open(). False: return cli->status, after session_end(). */
-bool session_begin(struct session *s, bool silent);
+bool session_begin(struct cli_session *s, bool silent);
 /* The same, and the kinds of the cluster that have no Lua here (discover.c). */
-bool session_find(struct session *s, bool silent);
-void session_end(struct session *s);
+bool session_find(struct cli_session *s, bool silent);
+void session_end(struct cli_session *s);
 
 /* Which kinds are meant, in the cli's arena; all if N is 0. NULL, with the error said, if a name fits none. */
 const bool *kinds_choose(struct cli *cli, const struct kinds *kinds, int n, char **names);

@@ -12,7 +12,7 @@ struct trial {
 	struct cli *cli;
 	struct kinds *kinds;
 	const struct kind *kind;
-	struct report report;
+	struct cli_report report;
 	size_t jobs, pods, services, statuses;
 };
 
@@ -49,17 +49,17 @@ static bool try_role(struct trial *t, struct kind_job *kj, size_t role)
 	return well || blame(t, &e);
 }
 
-static struct counts counts_in(enum phase p, int32_t n)
+static struct role_counts counts_in(enum phase p, int32_t n)
 {
 	if (p == PHASE_RUNNING)
-		return (struct counts){ .active = n, .ready = n };
+		return (struct role_counts){ .active = n, .ready = n };
 	if (p == PHASE_RESTARTING)
-		return (struct counts){ .restarting = n };
+		return (struct role_counts){ .restarting = n };
 	if (p == PHASE_SUCCEEDED)
-		return (struct counts){ .succeeded = n };
+		return (struct role_counts){ .succeeded = n };
 	if (phase_final(p))
-		return (struct counts){ .failed = n };
-	return (struct counts){ .pending = n };
+		return (struct role_counts){ .failed = n };
+	return (struct role_counts){ .pending = n };
 }
 
 /* As a job in that phase would have it. */
@@ -223,7 +223,7 @@ static void try_written(struct trial *t)
 	struct write_options o = {
 		.replicas = "2", .kind = t->kind->id.p, .image = "example", .n_command = 1, .command = command
 	};
-	struct edits none = { 0 };
+	struct job_edits none = { 0 };
 	const struct kind *kind;
 	yyjson_doc *doc = write_job(t->cli, t->kinds, &o, &none, &kind);
 	struct kind_job *kj = doc ? read_job(t, yyjson_doc_get_root(doc)) : NULL;

@@ -3,7 +3,7 @@
 #include "base/yaml.h"
 #include "term/plain.h"
 
-static bool put_yaml(struct objects *o, const struct buf *text, struct err *e)
+static bool put_yaml(struct object_list *o, const struct buf *text, struct err *e)
 {
 	/* Our own JSON: what json_parse() checks need not be checked. */
 	CLEANUP(json_docp) yyjson_doc *doc = yyjson_read(text->p, text->n, 0);
@@ -20,7 +20,7 @@ static bool put_yaml(struct objects *o, const struct buf *text, struct err *e)
 	return true;
 }
 
-bool objects_put(struct objects *o, const struct buf *text, struct err *e)
+bool objects_put(struct object_list *o, const struct buf *text, struct err *e)
 {
 	if (text->overflow)
 		return err_set(e, ERR_LIMIT, "an object has more than %zu bytes", text->max);
@@ -39,7 +39,7 @@ bool objects_put(struct objects *o, const struct buf *text, struct err *e)
 	return true;
 }
 
-void objects_end(struct objects *o, bool whole)
+void objects_end(struct object_list *o, bool whole)
 {
 	if (whole && o->format == FORMAT_JSON)
 		fputs(o->n ? "\n]}\n" : "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[]}\n", stdout);

@@ -9,15 +9,15 @@
 
 enum { OBJECT_MAX = 256 << 20 };
 
-struct objects {
-	enum format format;
+struct object_list {
+	enum output_format format;
 	size_t n;
 	struct buf text; /* of the last one, kept for its memory */
 };
 
 /* Writes the object whose JSON is in TEXT. False if it is too large; writing errors are stdout's. */
-bool objects_put(struct objects *o, const struct buf *text, struct err *e);
+bool objects_put(struct object_list *o, const struct buf *text, struct err *e);
 /* The end of the List, unless it is not WHOLE; gives the memory back. */
-void objects_end(struct objects *o, bool whole);
+void objects_end(struct object_list *o, bool whole);
 
 #endif

@@ -1,11 +1,11 @@
 #include "client/render.h"
 
-bool selection_has(const struct selection *s, const struct role *role, int32_t index)
+bool selection_has(const struct replica_selection *s, const struct role *role, int32_t index)
 {
 	return (str_empty(s->role) || str_eq_nocase(s->role, role->name)) && (s->index < 0 || s->index == index);
 }
 
-bool selection_check(const struct selection *s, const struct job *job, struct err *e)
+bool selection_check(const struct replica_selection *s, const struct job *job, struct err *e)
 {
 	bool role_there = false;
 
@@ -38,8 +38,8 @@ static bool render_child(struct kind_job *kj, enum render_child_kind child, size
 	BUG("child %d", (int)child);
 }
 
-static bool render_children(struct kind_job *kj, enum render_child_kind child, const struct selection *s,
-                            struct objects *out, struct buf *text, struct err *e)
+static bool render_children(struct kind_job *kj, enum render_child_kind child, const struct replica_selection *s,
+                            struct object_list *out, struct buf *text, struct err *e)
 {
 	const struct job *job = kind_job(kj);
 
@@ -60,7 +60,7 @@ static bool render_children(struct kind_job *kj, enum render_child_kind child, c
 	return true;
 }
 
-bool render_objects(struct kind_job *kj, const struct selection *s, struct objects *out, struct err *e)
+bool render_objects(struct kind_job *kj, const struct replica_selection *s, struct object_list *out, struct err *e)
 {
 	struct buf text = BUF_INIT(OBJECT_MAX);
 	bool ok = render_children(kj, CHILD_SERVICE, s, out, &text, e) &&

@@ -75,7 +75,7 @@ static bool put_pod(struct env_table *t, struct kind_job *kj, size_t r, int32_t 
 	return true;
 }
 
-static bool put_pods(struct env_table *t, struct kind_job *kj, const struct selection *s, struct buf *text,
+static bool put_pods(struct env_table *t, struct kind_job *kj, const struct replica_selection *s, struct buf *text,
                      struct err *e)
 {
 	const struct job *job = kind_job(kj);
@@ -96,7 +96,7 @@ static bool put_pods(struct env_table *t, struct kind_job *kj, const struct sele
 	return true;
 }
 
-bool render_env(struct kind_job *kj, const struct selection *s, struct err *e)
+bool render_env(struct kind_job *kj, const struct replica_selection *s, struct err *e)
 {
 	static const struct str head[COLUMNS] = { STR_INIT("ROLE"), STR_INIT("INDEX"), STR_INIT("CONTAINER"),
 		                                  STR_INIT("NAME"), STR_INIT("VALUE") };

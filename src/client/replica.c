@@ -32,7 +32,7 @@ static struct str main_container(const struct pod *p)
 	return n == 1 ? name : STR_NONE;
 }
 
-static void say_which(struct session *s, const struct tree *t, const char *name)
+static void say_which(struct cli_session *s, const struct tree *t, const char *name)
 {
 	struct buf b = BUF_INIT(NAMES_MAX);
 	size_t n = 0;
@@ -60,7 +60,7 @@ static const struct pod *find(const struct tree *t, struct str role, int64_t ind
 	return best;
 }
 
-bool replica_find(struct session *s, const struct job_found *f, const char *name, struct replica_pod *ret)
+bool replica_find(struct cli_session *s, const struct job_found *f, const char *name, struct replica_pod *ret)
 {
 	struct gathered d;
 	const struct pod *p = NULL;

@@ -11,6 +11,6 @@ struct replica_pod {
 };
 /* The pod of F's replica NAME that is there now; in the arena of the remote. False, with what there is said: return
    cli->status. */
-bool replica_find(struct session *s, const struct job_found *f, const char *name, struct replica_pod *ret);
+bool replica_find(struct cli_session *s, const struct job_found *f, const char *name, struct replica_pod *ret);
 
 #endif

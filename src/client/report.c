@@ -13,12 +13,12 @@ static const struct {
 	[REPORT_NOTE] = { "note", "\033[1;36m" },
 };
 
-struct report report_to(FILE *to)
+struct cli_report report_to(FILE *to)
 {
-	return (struct report){ .to = to, .colors = colors_wanted(to) };
+	return (struct cli_report){ .to = to, .colors = colors_wanted(to) };
 }
 
-void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
+void report_line(struct cli_report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
                  struct str message)
 {
 	r->errors += level == REPORT_ERROR;
@@ -49,7 +49,7 @@ static void take_position(struct str *rest, struct yaml_pos *ret)
 }
 
 /* MESSAGE may begin with its own "file:line:column: ". */
-static void report_unreadable(struct report *r, const char *file, struct str message)
+static void report_unreadable(struct cli_report *r, const char *file, struct str message)
 {
 	struct yaml_pos pos = { 0, 0 };
 	size_t n = strlen(file);
@@ -61,13 +61,14 @@ static void report_unreadable(struct report *r, const char *file, struct str mes
 	report_line(r, REPORT_ERROR, file, pos, STR_NONE, message);
 }
 
-void report_kind(struct report *r, const struct kind *kind, struct str message)
+void report_kind(struct cli_report *r, const struct kind *kind, struct str message)
 {
 	/* Its file ends in a zero: it is the arena's. */
 	report_unreadable(r, kind->file.p, message);
 }
 
-bool report_open(struct report *r, const char *file, const struct kinds *kinds, struct arena *a, struct manifest *ret)
+bool report_open(struct cli_report *r, const char *file, const struct kinds *kinds, struct arena *a,
+                 struct manifest *ret)
 {
 	struct err e = ERR_INIT;
 
@@ -78,7 +79,7 @@ bool report_open(struct report *r, const char *file, const struct kinds *kinds, 
 	return ret->yaml;
 }
 
-void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
+void report_object(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
 {
 	struct str path = manifest_path(m->arena, o, o->field);
 
@@ -86,7 +87,7 @@ void report_object(struct report *r, const char *file, const struct manifest *m,
 	            path, o->message);
 }
 
-void report_config(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
+void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
 {
 	struct config_fault faults[PROBLEMS_MAX];
 	struct str kind = json_str(json_get(o->root, "kind"));
@@ -108,7 +109,7 @@ struct placed {
 	struct yaml_pos pos;
 };
 
-static void report_problem(struct report *r, const char *file, struct arena *a, const struct placed *at)
+static void report_problem(struct cli_report *r, const char *file, struct arena *a, const struct placed *at)
 {
 	enum report_level level = at->problem->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING;
 	bool unknown = str_has_prefix(at->problem->message, STR("unknown field"));
@@ -126,7 +127,7 @@ static bool is_before(const struct placed *a, const struct placed *b)
 	return a->pos.line != b->pos.line ? a->pos.line < b->pos.line : a->pos.column < b->pos.column;
 }
 
-void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
+void report_job(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
                 const struct problems *p)
 {
 	struct placed *all = arena_array(m->arena, struct placed, p->list.n);

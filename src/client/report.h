@@ -6,33 +6,34 @@
 
 #include <stdio.h>
 
-struct edits;
-struct report {
+struct job_edits;
+struct cli_report {
 	FILE *to;
 	bool colors;
 	size_t errors, warnings;
-	const struct edits
+	const struct job_edits
 		*edits; /* that were made to the jobs: what comes of them is no line of a file; may be NULL */
 };
 
 /* Colours only where TO is a terminal and NO_COLOR is not set. */
-struct report report_to(FILE *to);
+struct cli_report report_to(FILE *to);
 
 enum report_level { REPORT_ERROR, REPORT_WARNING, REPORT_NOTE };
 
 /* One line; FIELD may be empty, POS unknown. Counts it. */
-void report_line(struct report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
+void report_line(struct cli_report *r, enum report_level level, const char *file, struct yaml_pos pos, struct str field,
                  struct str message);
 /* Opens a file, to be closed with yaml_close(). False: it cannot be read, and it was reported why. */
-bool report_open(struct report *r, const char *file, const struct kinds *kinds, struct arena *a, struct manifest *ret);
+bool report_open(struct cli_report *r, const char *file, const struct kinds *kinds, struct arena *a,
+                 struct manifest *ret);
 /* What manifest_next() said of an object that is no job. */
-void report_object(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
+void report_object(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* What of a ConfigMap or a Secret, which a job may take its variables from, is no string. Other objects are well. */
-void report_config(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
+void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* That the kind's own code failed: a line of the kind's file and not of the manifest. */
-void report_kind(struct report *r, const struct kind *kind, struct str message);
+void report_kind(struct cli_report *r, const struct kind *kind, struct str message);
 /* Everything that is wrong with a job. */
-void report_job(struct report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
+void report_job(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
                 const struct problems *p);
 
 #endif

@@ -39,7 +39,7 @@ static bool measured(const struct remote_list *metrics, struct str pod, int64_t 
 }
 
 /* What ARGV writes in POD, at most OUTPUT_MAX bytes of it; empty: it failed. */
-static struct str output_of(struct session *s, const struct job_found *f, struct str pod, const char *const *argv)
+static struct str output_of(struct cli_session *s, const struct job_found *f, struct str pod, const char *const *argv)
 {
 	struct remote *r = &s->remote;
 	struct exec_call c = { .ns = f->ns, .pod = pod, .command = argv, .in = -1, .err = -1 };
@@ -66,7 +66,7 @@ static struct str output_of(struct session *s, const struct job_found *f, struct
 }
 
 /* Those that CUDA shows the replica: numbers or names, with commas; NULL: all that nvidia-smi shows. */
-static const char *visible(struct session *s, const struct job_found *f, struct str pod)
+static const char *visible(struct cli_session *s, const struct job_found *f, struct str pod)
 {
 	static const char *const argv[] = { "printenv", "CUDA_VISIBLE_DEVICES", NULL };
 	struct str text = str_trim(output_of(s, f, pod, argv));
@@ -77,7 +77,7 @@ static const char *visible(struct session *s, const struct job_found *f, struct 
 	return text.n ? arena_str(&s->remote.arena, text).p : NULL;
 }
 
-static void ask_gpus(struct session *s, const struct job_found *f, struct str pod, struct str *cells)
+static void ask_gpus(struct cli_session *s, const struct job_found *f, struct str pod, struct str *cells)
 {
 	const char *which = visible(s, f, pod);
 	const char *const argv[] = { "nvidia-smi",
@@ -120,7 +120,7 @@ static void print_rows(const struct str (*rows)[TOP_COLUMNS], size_t n, bool gpu
 		}
 }
 
-static enum exit_code print_all(struct session *s, const struct job_found *f, const struct tree *t,
+static enum exit_code print_all(struct cli_session *s, const struct job_found *f, const struct tree *t,
                                 const struct remote_list *metrics, bool gpus)
 {
 	struct arena *a = &s->remote.arena;
@@ -154,7 +154,7 @@ static enum exit_code print_all(struct session *s, const struct job_found *f, co
 	return n > 1 ? CLI_OK : cli_fail(s->cli, CLI_FAILED, "no replica runs");
 }
 
-enum exit_code top_print(struct session *s, const struct job_found *f, bool gpus)
+enum exit_code top_print(struct cli_session *s, const struct job_found *f, bool gpus)
 {
 	struct str uid = json_str(json_at(f->job.root, "metadata", "uid", NULL));
 	struct remote_list metrics = { .resource = pod_metrics,

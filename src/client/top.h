@@ -5,6 +5,6 @@
 #include "client/jobs.h"
 
 /* A table on standard output. GPUS: nvidia-smi is run in each replica. */
-enum exit_code top_print(struct session *s, const struct job_found *f, bool gpus);
+enum exit_code top_print(struct cli_session *s, const struct job_found *f, bool gpus);
 
 #endif

@@ -164,7 +164,7 @@ static int32_t restarted_exit(const struct record *r, struct str role, int32_t i
 static struct str absent_exit(const struct tree *t, struct arena *a, const struct role *role, int32_t index)
 {
 	const struct record_role *rr = t->record ? record_role_of(t->record, role->name) : NULL;
-	const struct level *own = rr ? record_index_level(rr, index) : NULL;
+	const struct restart_level *own = rr ? record_index_level(rr, index) : NULL;
 	int32_t code = -1;
 
 	if (!rr || index >= rr->count)
@@ -208,7 +208,7 @@ static void add_branch(struct rows *rows, struct row row, bool last)
 static struct str role_title(const struct tree *t, const struct role *role, struct arena *a)
 {
 	const struct record_role *rr = t->record ? record_role_of(t->record, role->name) : NULL;
-	struct counts c = rr ? rr->now : (struct counts){ 0 };
+	struct role_counts c = rr ? rr->now : (struct role_counts){ 0 };
 
 	/* It is not counted. */
 	if (role->aux)

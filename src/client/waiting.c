@@ -80,7 +80,7 @@ static bool is_over(void *cookie)
 	return w->gone || w->verdict.over || follow_refused(w->follow, &message);
 }
 
-static enum exit_code outcome(struct session *s, const struct job_found *f, const struct waiting *w, bool waited)
+static enum exit_code outcome(struct cli_session *s, const struct job_found *f, const struct waiting *w, bool waited)
 {
 	struct str message;
 	int code = follow_refused(w->follow, &message);
@@ -102,7 +102,7 @@ static enum exit_code outcome(struct session *s, const struct job_found *f, cons
 	return w->verdict.status;
 }
 
-enum exit_code job_wait(struct session *s, const struct job_found *f, enum wait_for what)
+enum exit_code job_wait(struct cli_session *s, const struct job_found *f, enum wait_for what)
 {
 	struct waiting w = { .what = what, .line = BUF_INIT(8192) };
 	struct arena a = ARENA_INIT;

@@ -10,7 +10,7 @@ bool wait_for_read(const char *text, enum wait_for *ret);
 
 /* Waits until the job is what is wanted, can no longer become it, or is deleted, and says as one line on standard
    output what became of it. CLI_OK: as wanted; CLI_FAILED: not. FINISHED is as wanted if the job succeeded. */
-enum exit_code job_wait(struct session *s, const struct job_found *f, enum wait_for what);
+enum exit_code job_wait(struct cli_session *s, const struct job_found *f, enum wait_for what);
 
 /* What VIEW means for whoever waits: NULL: go on waiting; else WELL or FAILED. */
 struct wait_verdict {

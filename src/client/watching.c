@@ -11,7 +11,7 @@
 static const msec rest = 500; /* between two pictures */
 
 struct watching {
-	struct session *session;
+	struct cli_session *session;
 	const struct job_found *job;
 	struct str uid;
 	bool draws; /* pictures, not lines */
@@ -108,7 +108,7 @@ static void rested(void *cookie)
 /* Asks for everything anew: what the watches told may be of different moments. */
 static bool draw(struct watching *w)
 {
-	struct session *s = w->session;
+	struct cli_session *s = w->session;
 	struct job_found now = *w->job;
 	struct gathered d = { 0 };
 	bool well;
@@ -162,7 +162,7 @@ static enum exit_code watch(struct watching *w)
 	}
 }
 
-enum exit_code job_watch(struct session *s, const struct job_found *f)
+enum exit_code job_watch(struct cli_session *s, const struct job_found *f)
 {
 	struct watching w = { .session = s, .job = f, .changed = true };
 	enum exit_code status;

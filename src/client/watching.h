@@ -5,6 +5,6 @@
 #include "client/jobs.h"
 
 /* Until the job is deleted. */
-enum exit_code job_watch(struct session *s, const struct job_found *f);
+enum exit_code job_watch(struct cli_session *s, const struct job_found *f);
 
 #endif

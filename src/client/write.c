@@ -347,7 +347,7 @@ static yyjson_doc *write_plain(struct cli *cli, struct kinds *kinds, const struc
 	return in_order(doc);
 }
 
-static yyjson_doc *edited(struct cli *cli, const struct edits *edits, yyjson_val *job)
+static yyjson_doc *edited(struct cli *cli, const struct job_edits *edits, yyjson_val *job)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *doc = edits_apply(edits, job, &e);
@@ -385,8 +385,8 @@ static bool check_job(struct cli *cli, struct kinds *kinds, const struct kind *k
 	return well;
 }
 
-yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o, const struct edits *edits,
-                      const struct kind **kind)
+yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,
+                      const struct job_edits *edits, const struct kind **kind)
 {
 	CLEANUP(json_docp) yyjson_doc *plain = NULL;
 	struct role_list roles = { 0 };

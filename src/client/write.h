@@ -24,8 +24,8 @@ int64_t write_gpus(const struct write_options *o);
 
 /* The job, edited and checked; *KIND is its kind. NULL: it was said what is wrong, return cli->status. What is missing
    for a cluster is warned of. */
-yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o, const struct edits *edits,
-                      const struct kind **kind);
+yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,
+                      const struct job_edits *edits, const struct kind **kind);
 
 /* The job as YAML with a comment on what people change. Appended to OUT. */
 void write_explained(yyjson_val *job, struct buf *out);

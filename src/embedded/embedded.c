@@ -27,7 +27,7 @@ static void on_wake(void *cookie)
 	embedded_wake(cookie);
 }
 
-static void on_sight(void *cookie, const struct sight *s)
+static void on_sight(void *cookie, const struct observer_sight *s)
 {
 	struct embedded *em = cookie;
 	struct log_field fields[SIGHT_FIELDS];

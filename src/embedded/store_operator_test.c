@@ -16,7 +16,7 @@ struct world {
 	struct store *store;
 	struct kinds *kinds;
 	struct cluster *cluster;
-	struct op *op;
+	struct operator* op;
 	struct store_kind served[32];
 	struct arena arena;
 	int wakes;

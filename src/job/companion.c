@@ -44,7 +44,7 @@ struct str companion_tmp(const struct companion_type *t, struct arena *a)
 /* --- what is said of it, and where --- */
 
 /* A list of objects, kept as it is. */
-static bool read_objects(const struct decode *d, yyjson_val *val, yyjson_val **ret, const struct spot *s)
+static bool read_objects(const struct decode *d, yyjson_val *val, yyjson_val **ret, const struct decode_spot *s)
 {
 	struct str path = spot_path(d, s);
 	yyjson_arr_iter iter;
@@ -69,17 +69,17 @@ static bool read_objects(const struct decode *d, yyjson_val *val, yyjson_val **r
 	return true;
 }
 
-bool companion_read_volumes(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+bool companion_read_volumes(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	return read_objects(d, val, &((struct companion_policy *)base)->volumes, s);
 }
 
-bool companion_read_mounts(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+bool companion_read_mounts(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	return read_objects(d, val, &((struct companion_policy *)base)->mounts, s);
 }
 
-bool companion_read(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+bool companion_read(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	enum companion_id id = companion_named(s->name);
 	struct companion_policy *c;
@@ -140,7 +140,7 @@ bool companion_is_told(const struct companion_docs *docs, unsigned said)
 /* --- three documents become one --- */
 
 /* Its fields are texts, times, choices and lists. */
-static size_t size_of(const struct field *f)
+static size_t size_of(const struct decode_field *f)
 {
 	switch (f->type) {
 	case FIELD_STR:
@@ -160,7 +160,7 @@ static size_t size_of(const struct field *f)
 	BUG("companion's field %s", f->name);
 }
 
-static bool same_field(const struct field *f, const struct companion_policy *a, const struct companion_policy *b)
+static bool same_field(const struct decode_field *f, const struct companion_policy *a, const struct companion_policy *b)
 {
 	const char *at_a = (const char *)a + f->offset, *at_b = (const char *)b + f->offset;
 
@@ -176,7 +176,7 @@ static void report_conflicts(const struct companion_docs *docs)
 	const struct companion_policy *user = said_by(docs, docs->user), *own = said_by(docs, docs->own);
 
 	for (size_t i = 0; i < docs->make->fields.n; i++) {
-		const struct field *f = &docs->make->fields.v[i];
+		const struct decode_field *f = &docs->make->fields.v[i];
 
 		if ((user->said & own->said & f->said) && !same_field(f, user, own))
 			problem_error(docs->p, path_in(docs, docs->user, f->name),
@@ -195,7 +195,7 @@ static struct companion_policy settle(const struct companion_docs *docs)
 		const struct companion_policy *from = said_by(docs, far_first[l]);
 
 		for (size_t i = 0; i < docs->make->fields.n; i++) {
-			const struct field *f = &docs->make->fields.v[i];
+			const struct decode_field *f = &docs->make->fields.v[i];
 
 			if (from->said & f->said)
 				memcpy((char *)&ret + f->offset, (const char *)from + f->offset, size_of(f));

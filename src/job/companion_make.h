@@ -40,8 +40,8 @@ enum companion_field {
 	COMPANION_OWN = 1 << 5, /* the first bit for one of its own */
 };
 
-bool companion_read_volumes(const struct decode *d, yyjson_val *val, void *base, const struct spot *s);
-bool companion_read_mounts(const struct decode *d, yyjson_val *val, void *base, const struct spot *s);
+bool companion_read_volumes(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s);
+bool companion_read_mounts(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s);
 
 /* clang-format off */
 #define COMPANION_AT(member) .offset = offsetof(struct companion_policy, member)

@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-static struct str spot_key(const struct spot *s, struct arena *a)
+static struct str spot_key(const struct decode_spot *s, struct arena *a)
 {
 	struct str name = text_shown(s->name, a);
 
@@ -13,7 +13,7 @@ static struct str spot_key(const struct spot *s, struct arena *a)
 	return arena_printf(a, "%.*s.%.*s", STR_F(spot_key(s->up, a)), STR_F(name));
 }
 
-struct str place_path(struct place at, struct str key, struct arena *a)
+struct str place_path(struct policy_place at, struct str key, struct arena *a)
 {
 	yyjson_val *own = json_get_str(at.fields, key);
 
@@ -24,12 +24,12 @@ struct str place_path(struct place at, struct str key, struct arena *a)
 	return arena_printf(a, "%.*s.%.*s", STR_F(at.path), STR_F(key));
 }
 
-struct str spot_path(const struct decode *d, const struct spot *s)
+struct str spot_path(const struct decode *d, const struct decode_spot *s)
 {
 	return place_path(d->at, s ? spot_key(s, d->p->arena) : STR_NONE, d->p->arena);
 }
 
-void decode_blame(struct problems *p, struct place at, struct str word, const char *fmt, ...)
+void decode_blame(struct problems *p, struct policy_place at, struct str word, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -44,13 +44,13 @@ void decode_blame(struct problems *p, struct place at, struct str word, const ch
 }
 
 /* What the user can set under a name of the kind's is the user's mistake. */
-static bool is_users(const struct decode *d, const struct spot *s)
+static bool is_users(const struct decode *d, const struct decode_spot *s)
 {
 	return !d->made_up || (s && yyjson_is_str(json_get_str(d->at.fields, spot_key(s, d->p->arena))));
 }
 
 /* A value that does not fit, whoever it comes from. */
-static void wrong_value(const struct decode *d, const struct spot *s, struct str message)
+static void wrong_value(const struct decode *d, const struct decode_spot *s, struct str message)
 {
 	problem_error(d->p, spot_path(d, s), "%.*s", STR_F(message));
 	if (is_users(d, s))
@@ -61,13 +61,13 @@ static void wrong_value(const struct decode *d, const struct spot *s, struct str
 		decode_blame(d->p, d->at, STR_NONE, "%.*s", STR_F(message));
 }
 
-static void wrong_type(const struct decode *d, const struct spot *s, const char *wanted, yyjson_val *found)
+static void wrong_type(const struct decode *d, const struct decode_spot *s, const char *wanted, yyjson_val *found)
 {
 	wrong_value(d, s, arena_printf(d->p->arena, "must be %s, found %s", wanted, json_type_name(found)));
 }
 
 /* To YAML's reading the user's words come without quotes, the kind's own never. */
-static void wrong_string(const struct decode *d, const struct spot *s, yyjson_val *found)
+static void wrong_string(const struct decode *d, const struct decode_spot *s, yyjson_val *found)
 {
 	struct str remedy = is_users(d, s) ? json_quote_it(found, d->p->arena) : STR_NONE;
 
@@ -75,8 +75,8 @@ static void wrong_string(const struct decode *d, const struct spot *s, yyjson_va
 	            arena_printf(d->p->arena, "must be a string, found %s%.*s", json_type_name(found), STR_F(remedy)));
 }
 
-bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
-                 const struct spot *s)
+bool decode_enum(const struct decode *d, yyjson_val *val, const struct decode_names *names, unsigned *ret,
+                 const struct decode_spot *s)
 {
 	struct arena *a = d->p->arena;
 	struct str text = json_str(val), *all;
@@ -100,8 +100,8 @@ bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *na
 	return false;
 }
 
-static bool decode_int(const struct decode *d, const struct field *f, yyjson_val *val, int64_t *ret,
-                       const struct spot *s)
+static bool decode_int(const struct decode *d, const struct decode_field *f, yyjson_val *val, int64_t *ret,
+                       const struct decode_spot *s)
 {
 	long long min = f->min, max = f->max;
 
@@ -119,8 +119,8 @@ static bool decode_int(const struct decode *d, const struct field *f, yyjson_val
 	return false;
 }
 
-static bool decode_value(const struct decode *d, const struct field *f, yyjson_val *val, void *base,
-                         const struct spot *s)
+static bool decode_value(const struct decode *d, const struct decode_field *f, yyjson_val *val, void *base,
+                         const struct decode_spot *s)
 {
 	void *to = (char *)base + f->offset;
 	int64_t number;
@@ -164,12 +164,12 @@ static bool decode_value(const struct decode *d, const struct field *f, yyjson_v
 	BUG("field type %d", (int)f->type);
 }
 
-static bool allowed(const struct decode *d, const struct field *f)
+static bool allowed(const struct decode *d, const struct decode_field *f)
 {
-	return f->who == BOTH || (f->who == KINDS) == d->by_kind;
+	return f->who == FIELD_OF_ALL || (f->who == FIELD_OF_KINDS) == d->by_kind;
 }
 
-static const struct field *find_field(const struct decode *d, const struct decode_table *t, struct str name)
+static const struct decode_field *find_field(const struct decode *d, const struct decode_table *t, struct str name)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (str_eqc(name, t->v[i].name) && allowed(d, &t->v[i]))
@@ -177,7 +177,7 @@ static const struct field *find_field(const struct decode *d, const struct decod
 	return NULL;
 }
 
-static void unknown_field(const struct decode *d, const struct decode_table *t, const struct spot *s)
+static void unknown_field(const struct decode *d, const struct decode_table *t, const struct decode_spot *s)
 {
 	struct arena *a = d->p->arena;
 	struct str *all = arena_array(a, struct str, t->n), hint;
@@ -193,7 +193,7 @@ static void unknown_field(const struct decode *d, const struct decode_table *t, 
 }
 
 void decode_object(const struct decode *d, const struct decode_table *t, yyjson_val *val, void *base,
-                   const struct spot *up)
+                   const struct decode_spot *up)
 {
 	yyjson_obj_iter iter;
 	yyjson_val *key;
@@ -206,8 +206,8 @@ void decode_object(const struct decode *d, const struct decode_table *t, yyjson_
 	}
 	yyjson_obj_iter_init(val, &iter);
 	while ((key = yyjson_obj_iter_next(&iter))) {
-		struct spot s = { up, json_str(key) };
-		const struct field *f = find_field(d, t, s.name);
+		struct decode_spot s = { up, json_str(key) };
+		const struct decode_field *f = find_field(d, t, s.name);
 		yyjson_val *field = yyjson_obj_iter_get_val(key);
 
 		if (!f)

@@ -6,29 +6,29 @@
 #include "job/policy.h"
 
 /* The values of an enum as users write them, in the order of the enum. */
-struct names {
+struct decode_names {
 	const char *const *v;
 	size_t n;
 };
 
-extern const struct names restart_policy_names, scope_names, role_end_names, job_end_names, clean_names,
+extern const struct decode_names restart_policy_names, scope_names, role_end_names, job_end_names, clean_names,
 	service_type_names;
 
 /* One walk through one document. */
 struct decode {
 	struct problems *p;
-	struct place at;
+	struct policy_place at;
 	bool by_kind; /* may use kinds-only fields; an empty list (Lua's empty table) is an empty object */
 	bool made_up; /* by the kind: its values are none of the user's, unless the kind says what they are called */
 };
 
 /* A field on the way down from the document's root. */
-struct spot {
-	const struct spot *up;
+struct decode_spot {
+	const struct decode_spot *up;
 	struct str name;
 };
 
-enum field_type {
+enum decode_field_type {
 	FIELD_BOOL,
 	FIELD_INT32,
 	FIELD_INT64,
@@ -39,24 +39,24 @@ enum field_type {
 	FIELD_READ,  /* a function reads it */
 };
 
-enum field_who { BOTH, KINDS, USERS };
+enum decode_field_who { FIELD_OF_ALL, FIELD_OF_KINDS, FIELD_OF_USERS };
 
 struct decode_table;
 
-struct field {
+struct decode_field {
 	const char *name;
-	enum field_type type;
-	enum field_who who;
+	enum decode_field_type type;
+	enum decode_field_who who;
 	size_t offset;
 	unsigned said;                    /* the bit that is set once it was read well */
 	int64_t min, max;                 /* INT32, INT64 */
-	const struct names *names;        /* ENUM */
+	const struct decode_names *names; /* ENUM */
 	const struct decode_table *table; /* TABLE */
-	bool (*read)(const struct decode *d, yyjson_val *val, void *base, const struct spot *s); /* READ */
+	bool (*read)(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s); /* READ */
 };
 
 struct decode_table {
-	const struct field *v;
+	const struct decode_field *v;
 	size_t n;
 };
 
@@ -69,21 +69,21 @@ struct decode_table {
 extern const struct decode_table scheduling_table;
 
 /* What is said of the companion that has the field's name, into a struct policy (companion.c). */
-bool companion_read(const struct decode *d, yyjson_val *val, void *base, const struct spot *s);
+bool companion_read(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s);
 
 /* Reads VAL into BASE, whose first member is `unsigned said`. Null fields are not said. */
 void decode_object(const struct decode *d, const struct decode_table *t, yyjson_val *val, void *base,
-                   const struct spot *up);
+                   const struct decode_spot *up);
 
 /* The value's number in NAMES; a problem that lists them, with the nearest, if it is none. */
-bool decode_enum(const struct decode *d, yyjson_val *val, const struct names *names, unsigned *ret,
-                 const struct spot *s);
+bool decode_enum(const struct decode *d, yyjson_val *val, const struct decode_names *names, unsigned *ret,
+                 const struct decode_spot *s);
 
 /* Says, of a problem that was put among the others already, that it is the kind's: MESSAGE, and the WORD that shows it
    in the kind's file. Only the first is kept. */
-void decode_blame(struct problems *p, struct place at, struct str word, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void decode_blame(struct problems *p, struct policy_place at, struct str word, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* The path of a field, for problems. */
-struct str spot_path(const struct decode *d, const struct spot *s);
+struct str spot_path(const struct decode *d, const struct decode_spot *s);
 
 /* For messages: at most 40 bytes of what a user wrote, nothing that moves a cursor. */
 struct str text_shown(struct str s, struct arena *a);

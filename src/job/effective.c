@@ -55,12 +55,12 @@ static const struct policy nothing_said = {
 	.clean = CLEAN_RUNNING,
 };
 
-static bool is_job_layer(enum layer l)
+static bool is_job_layer(enum policy_layer l)
 {
 	return l == LAYER_USER_JOB || l == LAYER_OWN_JOB || l == LAYER_DEFAULT_JOB;
 }
 
-static unsigned said_in(const struct layers *layers, enum layer l)
+static unsigned said_in(const struct policy_layers *layers, enum policy_layer l)
 {
 	/* For a role; for the job's own policy there are job layers only, with nothing to hide. */
 	if (is_job_layer(l) && layers->v[LAYER_USER_ROLE])
@@ -69,21 +69,21 @@ static unsigned said_in(const struct layers *layers, enum layer l)
 }
 
 /* The nearest layer that says any of BITS; LAYER_COUNT if none does. */
-static enum layer nearest(const struct layers *layers, unsigned bits)
+static enum policy_layer nearest(const struct policy_layers *layers, unsigned bits)
 {
-	enum layer l = 0;
+	enum policy_layer l = 0;
 
 	while (l < LAYER_COUNT && !(said_in(layers, l) & bits))
 		l++;
 	return l;
 }
 
-static struct policy resolve(const struct layers *layers)
+static struct policy resolve(const struct policy_layers *layers)
 {
 	struct policy ret = nothing_said;
 
 	for (size_t i = 0; i < ARRAY_LEN(things); i++) {
-		enum layer l = nearest(layers, things[i].said);
+		enum policy_layer l = nearest(layers, things[i].said);
 
 		if (l < LAYER_COUNT) {
 			memcpy((char *)&ret + things[i].offset, (const char *)layers->v[l] + things[i].offset,
@@ -104,10 +104,10 @@ static bool on_node_fail(enum restart_policy p)
 	return p == RESTART_ALWAYS || p == RESTART_ON_NODE_FAIL || p == RESTART_ON_NODE_FAIL_WITH_EXIT_CODE;
 }
 
-static void settle_codes(struct restart *r, const struct layers *layers)
+static void settle_codes(struct restart *r, const struct policy_layers *layers)
 {
-	enum layer policy = nearest(layers, SAID_RESTART_POLICY), codes = nearest(layers, SAID_EXIT_CODES),
-		   oom = nearest(layers, SAID_OOM_PERMANENT);
+	enum policy_layer policy = nearest(layers, SAID_RESTART_POLICY), codes = nearest(layers, SAID_EXIT_CODES),
+			  oom = nearest(layers, SAID_OOM_PERMANENT);
 
 	if (codes == LAYER_COUNT && by_codes(r->policy)) {
 		r->codes = (struct code_set){ { 0, 0, UINT64_MAX, UINT64_MAX } };
@@ -132,10 +132,10 @@ static void settle_backoff(struct restart *r, unsigned said)
 	}
 }
 
-static void warn_role(const struct role *role, const struct layers *layers, struct problems *p)
+static void warn_role(const struct role *role, const struct policy_layers *layers, struct problems *p)
 {
 	const struct restart *r = &role->restart;
-	enum layer limit = nearest(layers, SAID_LIMIT), policy = nearest(layers, SAID_RESTART_POLICY);
+	enum policy_layer limit = nearest(layers, SAID_LIMIT), policy = nearest(layers, SAID_RESTART_POLICY);
 
 	/* Said for the whole job it may be meant for the other roles. */
 	if (limit <= LAYER_OWN_ROLE && r->policy == RESTART_NEVER && r->limit != 0)
@@ -149,7 +149,7 @@ static void warn_role(const struct role *role, const struct layers *layers, stru
 	                r->policy == RESTART_EXIT_CODE ? " never restarts" : " restarts after node failures only");
 }
 
-struct restart policy_settle_restart(const struct layers *layers)
+struct restart policy_settle_restart(const struct policy_layers *layers)
 {
 	struct policy all = resolve(layers);
 
@@ -158,7 +158,7 @@ struct restart policy_settle_restart(const struct layers *layers)
 	return all.restart;
 }
 
-void policy_settle_role(struct role *role, const struct layers *layers, struct problems *p)
+void policy_settle_role(struct role *role, const struct policy_layers *layers, struct problems *p)
 {
 	struct policy all = resolve(layers);
 
@@ -169,9 +169,11 @@ void policy_settle_role(struct role *role, const struct layers *layers, struct p
 }
 
 struct str policy_settle_job(struct job *job, const struct policy *user, const struct policy *own,
-                             const struct policy *by_default, struct place *ret_at)
+                             const struct policy *by_default, struct policy_place *ret_at)
 {
-	struct layers layers = { { [LAYER_USER_JOB] = user, [LAYER_OWN_JOB] = own, [LAYER_DEFAULT_JOB] = by_default } };
+	struct policy_layers layers = {
+		{ [LAYER_USER_JOB] = user, [LAYER_OWN_JOB] = own, [LAYER_DEFAULT_JOB] = by_default }
+	};
 	struct policy all = resolve(&layers);
 
 	job->complete = all.complete;

@@ -23,14 +23,14 @@ static const char *const service_types[] = {
 	[SERVICE_LOAD_BALANCER] = "LoadBalancer",
 };
 
-const struct names restart_policy_names = { restart_policies, ARRAY_LEN(restart_policies) };
-const struct names scope_names = { scopes, ARRAY_LEN(scopes) };
-const struct names role_end_names = { role_ends, ARRAY_LEN(role_ends) };
-const struct names job_end_names = { job_ends, ARRAY_LEN(job_ends) };
-const struct names clean_names = { cleans, ARRAY_LEN(cleans) };
-const struct names service_type_names = { service_types, ARRAY_LEN(service_types) };
+const struct decode_names restart_policy_names = { restart_policies, ARRAY_LEN(restart_policies) };
+const struct decode_names scope_names = { scopes, ARRAY_LEN(scopes) };
+const struct decode_names role_end_names = { role_ends, ARRAY_LEN(role_ends) };
+const struct decode_names job_end_names = { job_ends, ARRAY_LEN(job_ends) };
+const struct decode_names clean_names = { cleans, ARRAY_LEN(cleans) };
+const struct decode_names service_type_names = { service_types, ARRAY_LEN(service_types) };
 
-static const char *name_at(const struct names *names, unsigned i)
+static const char *name_at(const struct decode_names *names, unsigned i)
 {
 	ASSERT(i < names->n);
 	return names->v[i];

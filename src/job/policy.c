@@ -6,7 +6,7 @@ enum { SECONDS_MAX = INT32_MAX, LIMIT_MAX = 1000000, BACKOFF_MAX = 1000000 };
 
 _Static_assert(offsetof(struct policy, said) == 0, "decode_object() sets the bits through a pointer to the structure");
 
-static bool read_codes(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+static bool read_codes(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	struct policy *policy = base;
 	struct str path = spot_path(d, s);
@@ -29,13 +29,13 @@ struct chief {
 	int32_t index;
 };
 
-static const struct field chief_fields[] = {
+static const struct decode_field chief_fields[] = {
 	{ .name = "role", .type = FIELD_STR, .offset = offsetof(struct chief, role) },
 	{ .name = "index", .type = FIELD_INT32, .offset = offsetof(struct chief, index), .max = INT32_MAX },
 };
 static const struct decode_table chief_table = TABLE_OF(chief_fields);
 
-static bool read_job_complete(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+static bool read_job_complete(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	struct policy *policy = base;
 	struct chief chief = { 0 };
@@ -69,32 +69,32 @@ static bool read_job_complete(const struct decode *d, yyjson_val *val, void *bas
 #define AT(member) .offset = offsetof(struct policy, member)
 #define TIME_FROM(least) .type = FIELD_INT64, .min = (least), .max = SECONDS_MAX
 
-static const struct field backoff_fields[] = {
+static const struct decode_field backoff_fields[] = {
 	{ "initialSeconds", FIELD_INT32, AT(restart.backoff_initial), .said = SAID_BACKOFF_INITIAL,
 	  .max = BACKOFF_MAX },
 	{ "maxSeconds", FIELD_INT32, AT(restart.backoff_max), .said = SAID_BACKOFF_MAX, .max = BACKOFF_MAX },
 };
 static const struct decode_table backoff_table = TABLE_OF(backoff_fields);
 
-static const struct field restart_fields[] = {
+static const struct decode_field restart_fields[] = {
 	{ "policy", FIELD_ENUM, AT(restart.policy), .said = SAID_RESTART_POLICY, .names = &restart_policy_names },
 	{ "scope", FIELD_ENUM, AT(restart.scope), .said = SAID_SCOPE, .names = &scope_names },
 	{ "limit", FIELD_INT32, AT(restart.limit), .said = SAID_LIMIT, .min = -1, .max = LIMIT_MAX },
 	{ "window", FIELD_INT32, AT(restart.window), .said = SAID_WINDOW, .max = SECONDS_MAX },
 	{ "backoff", FIELD_TABLE, .table = &backoff_table },
 	{ "exitCodes", FIELD_READ, .said = SAID_EXIT_CODES, .read = read_codes },
-	{ "oomPermanent", FIELD_BOOL, KINDS, AT(restart.oom_permanent), .said = SAID_OOM_PERMANENT },
-	{ "limitByRole", FIELD_BOOL, KINDS, AT(restart.limit_by_role), .said = SAID_LIMIT_BY_ROLE },
+	{ "oomPermanent", FIELD_BOOL, FIELD_OF_KINDS, AT(restart.oom_permanent), .said = SAID_OOM_PERMANENT },
+	{ "limitByRole", FIELD_BOOL, FIELD_OF_KINDS, AT(restart.limit_by_role), .said = SAID_LIMIT_BY_ROLE },
 };
 static const struct decode_table restart_table = TABLE_OF(restart_fields);
 
-static const struct field role_fields[] = {
+static const struct decode_field role_fields[] = {
 	{ "restart", FIELD_TABLE, .table = &restart_table },
 	{ "complete", FIELD_ENUM, AT(role_complete), .said = SAID_COMPLETE, .names = &role_end_names },
 	{ "fail", FIELD_ENUM, AT(role_fail), .said = SAID_FAIL, .names = &role_end_names },
 };
 
-static const struct field job_fields[] = {
+static const struct decode_field job_fields[] = {
 	{ "restart", FIELD_TABLE, .table = &restart_table },
 	{ "complete", FIELD_READ, .said = SAID_COMPLETE, .read = read_job_complete },
 	{ "fail", FIELD_ENUM, AT(fail), .said = SAID_FAIL, .names = &job_end_names },
@@ -103,12 +103,12 @@ static const struct field job_fields[] = {
 	{ "ttlSecondsAfterFinished", TIME_FROM(0), AT(ttl), .said = SAID_TTL },
 	{ "cleanPods", FIELD_ENUM, AT(clean), .said = SAID_CLEAN, .names = &clean_names },
 	{ "suspend", FIELD_BOOL, AT(suspend), .said = SAID_SUSPEND },
-	{ "doNotDisrupt", FIELD_BOOL, USERS, AT(do_not_disrupt) },
-	{ "runningDeadlineSeconds", .who = USERS, TIME_FROM(1), AT(running_deadline) },
-	{ "startAfter", FIELD_VAL, USERS, AT(start_after) },
-	{ "schedulingPolicy", FIELD_TABLE, USERS, .table = &scheduling_table },
+	{ "doNotDisrupt", FIELD_BOOL, FIELD_OF_USERS, AT(do_not_disrupt) },
+	{ "runningDeadlineSeconds", .who = FIELD_OF_USERS, TIME_FROM(1), AT(running_deadline) },
+	{ "startAfter", FIELD_VAL, FIELD_OF_USERS, AT(start_after) },
+	{ "schedulingPolicy", FIELD_TABLE, FIELD_OF_USERS, .table = &scheduling_table },
 	{ "tensorboard", FIELD_READ, .read = companion_read },
-	{ "roles", FIELD_VAL, USERS, AT(roles) },
+	{ "roles", FIELD_VAL, FIELD_OF_USERS, AT(roles) },
 };
 
 static const struct decode_table tables[] = {
@@ -116,7 +116,7 @@ static const struct decode_table tables[] = {
 	[POLICY_ROLE] = TABLE_OF(role_fields),
 };
 
-void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum policy_level level,
+void policy_read(struct policy *ret, yyjson_val *doc, struct policy_place at, enum policy_level level,
                  enum policy_source source, struct problems *p)
 {
 	struct decode d = { p, at, source != POLICY_USER, source == POLICY_DEFAULT };

@@ -39,14 +39,14 @@ enum policy_field {
 /* Where a document stands, and what the kind calls its fields there ({"restart.policy":
    "restartPolicy"}, may be NULL), so that problems name what the user wrote. WHO is for the kind's author, who knows
    no paths: role "master"; empty: the job. */
-struct place {
+struct policy_place {
 	struct str path;
 	yyjson_val *fields;
 	struct str who;
 };
 
 /* The path of KEY ("restart.policy") in the document at AT; of the document itself if KEY is empty. */
-struct str place_path(struct place at, struct str key, struct arena *a);
+struct str place_path(struct policy_place at, struct str key, struct arena *a);
 
 /* What one document says of a companion. */
 struct companion_policy {
@@ -67,8 +67,8 @@ struct policy {
 	enum job_end complete, fail;            /* for the job */
 	struct str chief_role;
 	int32_t chief_index;
-	struct place at;   /* where the document stands */
-	yyjson_val *roles; /* of the user's document: what stands under `roles`, unread */
+	struct policy_place at; /* where the document stands */
+	yyjson_val *roles;      /* of the user's document: what stands under `roles`, unread */
 	int64_t time_limit, active_deadline, ttl;
 	enum clean clean;
 	bool suspend;
@@ -87,11 +87,11 @@ enum policy_source { POLICY_USER, POLICY_KIND, POLICY_DEFAULT };
 
 /* Reads DOC (an object, or NULL or null: nothing is said) into *RET. Unknown fields and wrong values
    go to P, named by AT; what is wrong is not said. */
-void policy_read(struct policy *ret, yyjson_val *doc, struct place at, enum policy_level level,
+void policy_read(struct policy *ret, yyjson_val *doc, struct policy_place at, enum policy_level level,
                  enum policy_source source, struct problems *p);
 
 /* The layers of a role's policy, the nearest first. */
-enum layer {
+enum policy_layer {
 	LAYER_USER_ROLE,
 	LAYER_OWN_ROLE,
 	LAYER_USER_JOB,
@@ -102,18 +102,18 @@ enum layer {
 	LAYER_COUNT
 };
 
-struct layers {
+struct policy_layers {
 	const struct policy *v[LAYER_COUNT];
 };
 
 /* The effective restart rules of a role, or of the chief. */
-struct restart policy_settle_restart(const struct layers *layers);
+struct restart policy_settle_restart(const struct policy_layers *layers);
 /* The effective restart, complete and fail of ROLE: of each thing what the nearest layer says. */
-void policy_settle_role(struct role *role, const struct layers *layers, struct problems *p);
+void policy_settle_role(struct role *role, const struct policy_layers *layers, struct problems *p);
 /* The effective policy of the job itself. The chief's role is returned by name: there may be none
    such. Empty unless job->complete is JOB_END_CHIEF; *RET_AT is the document that said it. */
 struct str policy_settle_job(struct job *job, const struct policy *user, const struct policy *own,
-                             const struct policy *by_default, struct place *ret_at);
+                             const struct policy *by_default, struct policy_place *ret_at);
 /* Reports what USER and OWN, two documents of one level, say against each other. */
 void policy_conflicts(const struct policy *user, const struct policy *own, enum policy_level level, struct problems *p);
 

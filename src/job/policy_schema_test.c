@@ -15,7 +15,7 @@ static yyjson_val *at(yyjson_val *schema, const char *path)
 	return schema;
 }
 
-static void check_enum(yyjson_val *schema, const char *path, const struct names *names)
+static void check_enum(yyjson_val *schema, const char *path, const struct decode_names *names)
 {
 	yyjson_val *list = json_get(at(schema, path), "enum");
 

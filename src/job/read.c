@@ -9,7 +9,7 @@ struct job_doc {
 };
 
 #define AT(member) .offset = offsetof(struct job_doc, member)
-static const struct field job_fields[] = {
+static const struct decode_field job_fields[] = {
 	{ "roles", FIELD_VAL, AT(roles) },
 	{ "own", FIELD_VAL, AT(own) },
 	{ "default", FIELD_VAL, AT(by_default) },
@@ -20,10 +20,10 @@ static const struct field job_fields[] = {
 static const struct decode_table job_table = TABLE_OF(job_fields);
 
 static const char *const env_values[] = { "counting", "all" };
-static const struct names env_names = { env_values, ARRAY_LEN(env_values) };
+static const struct decode_names env_names = { env_values, ARRAY_LEN(env_values) };
 
 #define AT(member) .offset = offsetof(struct role_doc, member)
-static const struct field role_fields[] = {
+static const struct decode_field role_fields[] = {
 	{ "name", FIELD_STR, AT(role.name) },
 	{ "title", FIELD_STR, AT(role.title) },
 	{ "path", FIELD_STR, AT(role.path) },
@@ -57,9 +57,9 @@ static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 {
 	struct role_doc doc = { .role = { .min = -1, .max = -1 } };
 	struct str name = text_shown(json_str(json_get(val, "name")), p->arena);
-	struct place at = { json_str(json_get(val, "path")), json_get(val, "fields"),
-		            name.n ? arena_printf(p->arena, "role \"%.*s\"", STR_F(name))
-		                   : arena_printf(p->arena, "roles[%zu]", i + 1) };
+	struct policy_place at = { json_str(json_get(val, "path")), json_get(val, "fields"),
+		                   name.n ? arena_printf(p->arena, "role \"%.*s\"", STR_F(name))
+		                          : arena_printf(p->arena, "roles[%zu]", i + 1) };
 	struct decode d = { p, at, true, true };
 	yyjson_val *count = json_get(val, "count");
 
@@ -81,7 +81,8 @@ static struct role_doc read_role(yyjson_val *val, size_t i, struct problems *p)
 static void blame_roles(yyjson_val *list, struct problems *p)
 {
 	problem_error(p, STR("spec"), "roles must be a list, found %s", json_type_name(list));
-	decode_blame(p, (struct place){ 0 }, STR("roles"), "\"roles\" must be a list, found %s", json_type_name(list));
+	decode_blame(p, (struct policy_place){ 0 }, STR("roles"), "\"roles\" must be a list, found %s",
+	             json_type_name(list));
 }
 
 static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct problems *p)
@@ -108,7 +109,7 @@ static struct role_doc *read_roles(struct job *job, yyjson_val *list, struct pro
 static struct policy *read_user_roles(const struct job *job, const struct policy *user, struct problems *p)
 {
 	struct policy *ret = arena_array(p->arena, struct policy, job->n_roles);
-	struct place at = { .path = place_path(user->at, STR("roles"), p->arena) };
+	struct policy_place at = { .path = place_path(user->at, STR("roles"), p->arena) };
 	yyjson_obj_iter iter;
 	yyjson_val *key;
 
@@ -122,7 +123,7 @@ static struct policy *read_user_roles(const struct job *job, const struct policy
 	yyjson_obj_iter_init(user->roles, &iter);
 	while ((key = yyjson_obj_iter_next(&iter))) {
 		struct str name = json_str(key);
-		struct place here = { .path = place_path(at, text_shown(name, p->arena), p->arena) };
+		struct policy_place here = { .path = place_path(at, text_shown(name, p->arena), p->arena) };
 		size_t i = role_index(job, name);
 
 		if (i == job->n_roles)
@@ -155,7 +156,7 @@ struct role_policies {
 };
 
 /* A companion is kept running whatever happens; only the pace is the user's. */
-static void settle_role(struct role *role, const struct layers *layers, struct problems *p)
+static void settle_role(struct role *role, const struct policy_layers *layers, struct problems *p)
 {
 	struct restart pace;
 
@@ -175,26 +176,26 @@ static void settle_role(struct role *role, const struct layers *layers, struct p
 static void read_policies(struct job *job, const struct job_doc *doc, struct role_doc *docs, yyjson_val *policy,
                           struct str policy_path, struct problems *p)
 {
-	struct place spec = { .path = STR("spec"), .fields = doc->fields }, chief_at;
+	struct policy_place spec = { .path = STR("spec"), .fields = doc->fields }, chief_at;
 	struct policy user, own, by_default, *user_roles;
 	struct role_policies *roles;
-	struct layers *layers;
+	struct policy_layers *layers;
 	struct str chief;
 
-	policy_read(&user, policy, (struct place){ .path = policy_path }, POLICY_JOB, POLICY_USER, p);
+	policy_read(&user, policy, (struct policy_place){ .path = policy_path }, POLICY_JOB, POLICY_USER, p);
 	policy_read(&own, doc->own, spec, POLICY_JOB, POLICY_KIND, p);
 	policy_read(&by_default, doc->by_default, spec, POLICY_JOB, POLICY_DEFAULT, p);
 	policy_conflicts(&user, &own, POLICY_JOB, p);
 	companions_add(job, docs, doc->companions, &user, &own, &by_default, p);
 	roles = arena_array(p->arena, struct role_policies, job->n_roles);
-	layers = arena_array(p->arena, struct layers, job->n_roles);
+	layers = arena_array(p->arena, struct policy_layers, job->n_roles);
 	user_roles = read_user_roles(job, &user, p);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		policy_read(&roles[i].own, docs[i].own, docs[i].at, POLICY_ROLE, POLICY_KIND, p);
 		policy_read(&roles[i].by_default, docs[i].by_default, docs[i].at, POLICY_ROLE, POLICY_DEFAULT, p);
 		policy_read(&roles[i].chief, docs[i].chief, docs[i].at, POLICY_ROLE, POLICY_DEFAULT, p);
 		policy_conflicts(&user_roles[i], &roles[i].own, POLICY_ROLE, p);
-		layers[i] = (struct layers){ {
+		layers[i] = (struct policy_layers){ {
 			[LAYER_USER_ROLE] = &user_roles[i],
 			[LAYER_OWN_ROLE] = &roles[i].own,
 			[LAYER_USER_JOB] = &user,

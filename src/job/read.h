@@ -16,7 +16,7 @@ struct role_doc {
 	struct role role;
 	unsigned env; /* 0: counting, 1: all */
 	yyjson_val *containers, *ports, *own, *by_default, *chief, *fields;
-	struct place at;
+	struct policy_place at;
 };
 
 /* Reads containers and ports of the role's template into the role. */
@@ -31,14 +31,14 @@ void companions_add(struct job *job, struct role_doc *docs, yyjson_val *const *s
    the job's roles. */
 void job_validate(struct job *job, const struct role_doc *docs, struct problems *p);
 /* … of its schedulingPolicy, which stands in the document AT. */
-void scheduling_check(const struct job *job, struct place at, struct problems *p);
+void scheduling_check(const struct job *job, struct policy_place at, struct problems *p);
 /* start_after.c: DOC is what stands under startAfter in the document AT; NULL: nothing. */
-void start_after_read(struct job *job, yyjson_val *doc, struct place at, struct problems *p);
+void start_after_read(struct job *job, yyjson_val *doc, struct policy_place at, struct problems *p);
 /* external.c: does one of the object's annotations end it? */
 void external_read(struct job *job, const struct job_identity *id, yyjson_val *annotations);
 /* Finds the chief's role, by name or title; false if there is none such: the job then completes when
    all roles do. */
-bool chief_find(struct job *job, struct str name, struct place at, struct problems *p);
+bool chief_find(struct job *job, struct str name, struct policy_place at, struct problems *p);
 
 /* The role that users mean by NAME: its name or its title in any letter case; n_roles if none. */
 size_t role_index(const struct job *job, struct str name);

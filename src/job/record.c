@@ -71,13 +71,16 @@ static const struct {
 	const char *key;
 	size_t offset;
 } count_fields[] = {
-	{ "pending", offsetof(struct counts, pending) }, { "scheduled", offsetof(struct counts, scheduled) },
-	{ "active", offsetof(struct counts, active) },   { "succeeded", offsetof(struct counts, succeeded) },
-	{ "failed", offsetof(struct counts, failed) },   { "restarting", offsetof(struct counts, restarting) },
-	{ "ready", offsetof(struct counts, ready) },
+	{ "pending", offsetof(struct role_counts, pending) },
+	{ "scheduled", offsetof(struct role_counts, scheduled) },
+	{ "active", offsetof(struct role_counts, active) },
+	{ "succeeded", offsetof(struct role_counts, succeeded) },
+	{ "failed", offsetof(struct role_counts, failed) },
+	{ "restarting", offsetof(struct role_counts, restarting) },
+	{ "ready", offsetof(struct role_counts, ready) },
 };
 
-int32_t *counts_at(struct counts *c, size_t i)
+int32_t *counts_at(struct role_counts *c, size_t i)
 {
 	return (int32_t *)(void *)((char *)c + count_fields[i].offset);
 }
@@ -139,14 +142,14 @@ static size_t index_place(const struct record_role *role, int32_t index)
 	return lo;
 }
 
-const struct level *record_index_level(const struct record_role *role, int32_t index)
+const struct restart_level *record_index_level(const struct record_role *role, int32_t index)
 {
 	size_t i = index_place(role, index);
 
 	return i < role->n_indexes && role->indexes[i].index == index ? &role->indexes[i].level : NULL;
 }
 
-struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index)
+struct restart_level *record_index_make(struct record_role *role, struct arena *a, int32_t index)
 {
 	size_t i = index_place(role, index);
 
@@ -161,7 +164,7 @@ struct level *record_index_make(struct record_role *role, struct arena *a, int32
 
 int64_t record_generation(const struct record *r, const struct role *role, const struct record_role *rr, int32_t index)
 {
-	const struct level *own = rr->n_indexes ? record_index_level(rr, index) : NULL;
+	const struct restart_level *own = rr->n_indexes ? record_index_level(rr, index) : NULL;
 	/* What does not count does not restart with the job either. */
 	int64_t job = role->aux ? 0 : r->level.generation;
 
@@ -181,7 +184,7 @@ static int64_t count_edits(const struct record *r)
 int64_t record_replica_restarts(const struct record *r, const struct role *role, const struct record_role *rr,
                                 int32_t index)
 {
-	const struct level *own = rr->n_indexes ? record_index_level(rr, index) : NULL;
+	const struct restart_level *own = rr->n_indexes ? record_index_level(rr, index) : NULL;
 	int64_t others = (own ? own->before : 0) + (role->aux ? 0 : count_edits(r));
 
 	return MAX(record_generation(r, role, rr, index) - others, (int64_t)0);
@@ -196,7 +199,7 @@ int32_t record_role_restarts(const struct record_role *role)
 	return (int32_t)MIN(n, (int64_t)INT32_MAX);
 }
 
-static bool same_level(const struct level *a, const struct level *b)
+static bool same_level(const struct restart_level *a, const struct restart_level *b)
 {
 	return a->generation == b->generation && a->streak == b->streak && a->at == b->at && a->counted == b->counted &&
 	       a->barren == b->barren && a->before == b->before && a->exit_code == b->exit_code;
@@ -299,9 +302,9 @@ void record_shorten(struct record *r)
 
 		role->ran.n = 0;
 		for (size_t k = 0; k < role->n_indexes; k++) {
-			struct level *l = &role->indexes[k].level;
+			struct restart_level *l = &role->indexes[k].level;
 
-			*l = (struct level){ .generation = l->generation, .counted = l->counted };
+			*l = (struct restart_level){ .generation = l->generation, .counted = l->counted };
 			if (l->generation || l->counted)
 				role->indexes[n++] = role->indexes[k];
 		}

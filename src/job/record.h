@@ -66,17 +66,17 @@ const char *cause_name(enum cause c);
 bool cause_parse(struct str s, enum cause *ret);
 
 /* How many pods of a role are in which state. A completed replica is succeeded though its pod is gone. */
-struct counts {
+struct role_counts {
 	int32_t pending, scheduled, active, succeeded, failed, restarting, ready;
 };
 
 /* The same as a list of so many names and places. */
-enum { COUNTS = sizeof(struct counts) / sizeof(int32_t) };
+enum { ROLE_COUNTS = sizeof(struct role_counts) / sizeof(int32_t) };
 const char *counts_name(size_t i);
-int32_t *counts_at(struct counts *c, size_t i);
+int32_t *counts_at(struct role_counts *c, size_t i);
 
 /* One level of generations (job, role or index) with what its back-off needs. */
-struct level {
+struct restart_level {
 	int64_t generation;
 	int32_t streak;  /* restarts in a row, for the back-off */
 	msec at;         /* of the last restart */
@@ -89,7 +89,7 @@ struct level {
 
 struct index_level {
 	int32_t index;
-	struct level level;
+	struct restart_level level;
 };
 
 /* How near the role is to its limit, for people. */
@@ -103,7 +103,7 @@ struct limit_view {
 struct record_role {
 	struct str name;
 	int32_t count; /* the size that the members' environment speaks of; -1: not known */
-	struct level level;
+	struct restart_level level;
 	bool drain; /* a restart of this role waits for its old pods to go */
 	int32_t restarts[CAUSE_COUNT];
 	int32_t other_restarts; /* for causes that only a later version knows; the server keeps them */
@@ -115,7 +115,7 @@ struct record_role {
 	struct ranges ran; /* replicas that ran once, in any generation; kept until the job's `running` is set */
 	struct index_level *indexes; /* sorted by index, sparse */
 	size_t n_indexes, cap_indexes;
-	struct counts now;
+	struct role_counts now;
 	struct limit_view limit;
 };
 
@@ -161,16 +161,16 @@ struct record {
 	int32_t version;
 	int64_t observed_generation;
 	enum phase phase;
-	enum phase outcome;       /* final phase that was decided; set once, never changed */
-	struct str outcome_text;  /* with PHASE_OTHER: what a later version wrote */
-	struct str why;           /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
-	struct str reason;        /* one line for people */
-	msec start, running, end; /* first look; all replicas seen running; outcome decided */
-	msec first_pod;           /* since the start or a resume: the first pod that counts was there; 0: none yet */
-	msec creating_since;      /* since when replicas are being brought up; 0: they all run */
-	struct level level;       /* of the job */
-	bool drain;               /* a restart of the job waits for all old pods to go */
-	bool restarting;          /* since a restart, until all replicas run again */
+	enum phase outcome;         /* final phase that was decided; set once, never changed */
+	struct str outcome_text;    /* with PHASE_OTHER: what a later version wrote */
+	struct str why;             /* reason of the outcome in one word: Completed, ExitCode, RestartLimit … */
+	struct str reason;          /* one line for people */
+	msec start, running, end;   /* first look; all replicas seen running; outcome decided */
+	msec first_pod;             /* since the start or a resume: the first pod that counts was there; 0: none yet */
+	msec creating_since;        /* since when replicas are being brought up; 0: they all run */
+	struct restart_level level; /* of the job */
+	bool drain;                 /* a restart of the job waits for all old pods to go */
+	bool restarting;            /* since a restart, until all replicas run again */
 	bool suspended;
 	bool begun;       /* a replica has run once, whether or not it is still one */
 	int32_t restarts; /* how often something was started again; edits and suspensions are none */
@@ -194,8 +194,8 @@ int64_t record_generation(const struct record *r, const struct role *role, const
 int64_t record_replica_restarts(const struct record *r, const struct role *role, const struct record_role *rr,
                                 int32_t index);
 /* The level of one index: NULL if it was never restarted alone; made if need be. */
-const struct level *record_index_level(const struct record_role *role, int32_t index);
-struct level *record_index_make(struct record_role *role, struct arena *a, int32_t index);
+const struct restart_level *record_index_level(const struct record_role *role, int32_t index);
+struct restart_level *record_index_make(struct record_role *role, struct arena *a, int32_t index);
 
 /* What is known of single replicas, as JSON made in DOC; NULL: nothing. */
 yyjson_mut_val *record_index_write(const struct record_role *role, yyjson_mut_doc *doc);

@@ -24,23 +24,23 @@ static const struct part {
 	enum part_type type;
 	size_t offset;
 } parts[] = {
-	{ "generation", PART_INT64, offsetof(struct level, generation) },
-	{ "streak", PART_INT32, offsetof(struct level, streak) },
-	{ "restartedAt", PART_TIME, offsetof(struct level, at) },
-	{ "counted", PART_INT32, offsetof(struct level, counted) },
-	{ "barren", PART_INT32, offsetof(struct level, barren) },
-	{ "before", PART_INT64, offsetof(struct level, before) },
-	{ "exitCode", PART_INT32, offsetof(struct level, exit_code) },
+	{ "generation", PART_INT64, offsetof(struct restart_level, generation) },
+	{ "streak", PART_INT32, offsetof(struct restart_level, streak) },
+	{ "restartedAt", PART_TIME, offsetof(struct restart_level, at) },
+	{ "counted", PART_INT32, offsetof(struct restart_level, counted) },
+	{ "barren", PART_INT32, offsetof(struct restart_level, barren) },
+	{ "before", PART_INT64, offsetof(struct restart_level, before) },
+	{ "exitCode", PART_INT32, offsetof(struct restart_level, exit_code) },
 };
 
-static int64_t part_get(const struct part *p, const struct level *l)
+static int64_t part_get(const struct part *p, const struct restart_level *l)
 {
 	const void *at = (const char *)l + p->offset;
 
 	return p->type == PART_INT32 ? *(const int32_t *)at : *(const int64_t *)at;
 }
 
-static void part_raise(const struct part *p, struct level *l, int64_t value)
+static void part_raise(const struct part *p, struct restart_level *l, int64_t value)
 {
 	void *at = (char *)l + p->offset;
 

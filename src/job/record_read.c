@@ -78,9 +78,9 @@ static void get_ranges(struct record_reader *in, yyjson_val *obj, const char *ke
 		bad(in, key);
 }
 
-static struct level get_level(struct record_reader *in, yyjson_val *obj)
+static struct restart_level get_level(struct record_reader *in, yyjson_val *obj)
 {
-	return (struct level){
+	return (struct restart_level){
 		.generation = get_int(in, obj, "generation", 0, INT64_MAX / 4, 0),
 		.streak = get_count(in, obj, "streak"),
 		.at = get_time(in, obj, "restartedAt"),
@@ -147,7 +147,7 @@ static void read_role(struct record_reader *in, struct str name, yyjson_val *obj
 	if (!record_index_read(role, json_get(obj, "byIndex"), json_get(obj, "indexes"), &in->room, in->a))
 		bad(in, "byIndex");
 	read_what_is_new(in, obj, role);
-	for (size_t i = 0; i < COUNTS; i++)
+	for (size_t i = 0; i < ROLE_COUNTS; i++)
 		*counts_at(&role->now, i) = get_count(in, pods, counts_name(i));
 }
 

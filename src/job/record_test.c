@@ -59,8 +59,8 @@ static struct record *full(struct arena *a)
 	ranges_add(&r->roles[0].ran, a, 1);
 	r->roles[0].accepted = true;
 	r->roles[0].limit = (struct limit_view){ true, 6, 2, SCOPE_ROLE, 3600 };
-	*record_index_make(&r->roles[0], a, 4) = (struct level){ 1, 1, t, 2, 0, 1, 137 };
-	*record_index_make(&r->roles[0], a, 1) = (struct level){ 6, 5, t, 2, 3, 4, 1 };
+	*record_index_make(&r->roles[0], a, 4) = (struct restart_level){ 1, 1, t, 2, 0, 1, 137 };
+	*record_index_make(&r->roles[0], a, 1) = (struct restart_level){ 6, 5, t, 2, 3, 4, 1 };
 	r->roles[1] = (struct record_role){ .name = STR("ps"), .count = -1 };
 	return r;
 }
@@ -385,13 +385,13 @@ static void many_restarts_stay_short(void **state)
 		r->roles[0] = (struct record_role){ .name = STR("worker"), .count = 10000 };
 		for (int32_t i = 0; i < 10000; i++)
 			*record_index_make(&r->roles[0], &a, i) =
-				(struct level){ 3, 3, now + (apart ? SECONDS(i * 7919 % 600) : 0), 3, 0, 0, 0 };
+				(struct restart_level){ 3, 3, now + (apart ? SECONDS(i * 7919 % 600) : 0), 3, 0, 0, 0 };
 		assert_true(written(r, &a).n < 64 << 10);
 		back = through_json(r, &a);
 		assert_int_equal(back->roles[0].n_indexes, 10000);
 		for (int32_t i = 0; i < 10000; i++) {
-			const struct level *was = record_index_level(&r->roles[0], i),
-					   *is = record_index_level(&back->roles[0], i);
+			const struct restart_level *was = record_index_level(&r->roles[0], i),
+						   *is = record_index_level(&back->roles[0], i);
 
 			assert_int_equal(is->generation, 3);
 			assert_int_equal(is->streak, 3);
@@ -414,11 +414,11 @@ static struct record *with_workers(struct arena *a, int32_t n)
 	return r;
 }
 
-static struct level some_level(struct rng *rng, msec t)
+static struct restart_level some_level(struct rng *rng, msec t)
 {
 	int32_t n = 1 + (int32_t)rng_below(rng, 8);
 
-	return (struct level){ n, n, t + SECONDS(rng_below(rng, 86400)), n, (int32_t)rng_below(rng, 3), 0, 0 };
+	return (struct restart_level){ n, n, t + SECONDS(rng_below(rng, 86400)), n, (int32_t)rng_below(rng, 3), 0, 0 };
 }
 
 /* … or three times each, in their own order, some of them with quiet hours between: no two neighbours are alike. */
@@ -434,21 +434,21 @@ static void many_restarts_that_differ_stay_short(void **state)
 		int32_t counted = 1 + (int32_t)rng_below(&rng, 3), streak = 1 + (int32_t)rng_below(&rng, 3);
 
 		*record_index_make(&r->roles[0], &a, i) =
-			(struct level){ 3,
-			                streak,
-			                1800000000000 + SECONDS(rng_below(&rng, 86400)),
-			                counted,
-			                (int32_t)rng_below(&rng, 2),
-			                0,
-			                0 };
+			(struct restart_level){ 3,
+			                        streak,
+			                        1800000000000 + SECONDS(rng_below(&rng, 86400)),
+			                        counted,
+			                        (int32_t)rng_below(&rng, 2),
+			                        0,
+			                        0 };
 	}
 	text = written(r, &a);
 	assert_true(text.n < 64 << 10);
 	back = through_json(r, &a);
 	assert_int_equal(back->roles[0].n_indexes, 10000);
 	for (int32_t i = 0; i < 10000; i++) {
-		const struct level *was = record_index_level(&r->roles[0], i),
-				   *is = record_index_level(&back->roles[0], i);
+		const struct restart_level *was = record_index_level(&r->roles[0], i),
+					   *is = record_index_level(&back->roles[0], i);
 
 		assert_int_equal(is->generation, 3);
 		assert_int_equal(is->streak, was->streak);
@@ -512,7 +512,7 @@ static void replicas_that_differ_somewhat(void **state)
 
 	(void)state;
 	for (int32_t rack = 0; rack < 10000 / 16; rack++) {
-		struct level l = some_level(&rng, 1800000000000);
+		struct restart_level l = some_level(&rng, 1800000000000);
 
 		for (int32_t i = 0; i < 16; i++)
 			*record_index_make(&r->roles[0], &a, rack * 16 + i) = l;
@@ -652,7 +652,7 @@ static void shortened(void **state)
 	struct record *r = full(&a);
 
 	(void)state;
-	*record_index_make(&r->roles[0], &a, 7) = (struct level){ 0, 5, 1000, 0, 2, 0, 0 };
+	*record_index_make(&r->roles[0], &a, 7) = (struct restart_level){ 0, 5, 1000, 0, 2, 0, 0 };
 	record_shorten(r);
 	/* It has run: that decides how it may end. */
 	assert_true(r->begun);

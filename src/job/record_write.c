@@ -37,7 +37,7 @@ static void put_ranges(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key
 	arena_release(&a);
 }
 
-static void put_level(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct level *l)
+static void put_level(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct restart_level *l)
 {
 	put_int(doc, obj, "generation", l->generation);
 	put_int(doc, obj, "streak", l->streak);
@@ -48,11 +48,11 @@ static void put_level(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct lev
 }
 
 /* Objects whose keys are names and not fields: only what is there is written, the rest goes. */
-static yyjson_mut_val *write_counts(yyjson_mut_doc *doc, struct counts c)
+static yyjson_mut_val *write_counts(yyjson_mut_doc *doc, struct role_counts c)
 {
 	yyjson_mut_val *obj = yyjson_mut_obj(doc);
 
-	for (size_t i = 0; i < COUNTS; i++)
+	for (size_t i = 0; i < ROLE_COUNTS; i++)
 		if (*counts_at(&c, i))
 			yyjson_mut_obj_add_int(doc, obj, counts_name(i), *counts_at(&c, i));
 	return obj;

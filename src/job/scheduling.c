@@ -18,7 +18,7 @@ static bool good_name(struct str s)
 	return true;
 }
 
-static bool read_name(const struct decode *d, yyjson_val *val, struct str *ret, const struct spot *s)
+static bool read_name(const struct decode *d, yyjson_val *val, struct str *ret, const struct decode_spot *s)
 {
 	if (!yyjson_is_str(val) || !good_name(json_str(val))) {
 		problem_error(d->p, spot_path(d, s),
@@ -29,17 +29,17 @@ static bool read_name(const struct decode *d, yyjson_val *val, struct str *ret, 
 	return true;
 }
 
-static bool read_queue(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+static bool read_queue(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	return read_name(d, val, &((struct policy *)base)->scheduling.queue, s);
 }
 
-static bool read_priority_class(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+static bool read_priority_class(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	return read_name(d, val, &((struct policy *)base)->scheduling.priority_class, s);
 }
 
-static bool read_resources(const struct decode *d, yyjson_val *val, void *base, const struct spot *s)
+static bool read_resources(const struct decode *d, yyjson_val *val, void *base, const struct decode_spot *s)
 {
 	struct policy *policy = base;
 	size_t errors = d->p->errors;
@@ -55,7 +55,7 @@ static bool read_resources(const struct decode *d, yyjson_val *val, void *base, 
 	}
 	yyjson_obj_iter_init(val, &it);
 	while ((key = yyjson_obj_iter_next(&it))) {
-		struct spot here = { s, json_str(key) };
+		struct decode_spot here = { s, json_str(key) };
 
 		if (!here.name.n || !quantity_read(yyjson_obj_iter_get_val(key), &milli))
 			problem_error(d->p, spot_path(d, &here), "must be a quantity such as 500m, 4 or 8Gi");
@@ -65,7 +65,7 @@ static bool read_resources(const struct decode *d, yyjson_val *val, void *base, 
 }
 
 #define AT(member) .offset = offsetof(struct policy, scheduling.member)
-static const struct field fields[] = {
+static const struct decode_field fields[] = {
 	{ "minAvailable", FIELD_INT32, AT(min_available), .min = 1, .max = JOB_MAX_REPLICAS },
 	{ "queue", FIELD_READ, .read = read_queue },
 	{ "priorityClass", FIELD_READ, .read = read_priority_class },
@@ -74,7 +74,7 @@ static const struct field fields[] = {
 };
 const struct decode_table scheduling_table = TABLE_OF(fields);
 
-void scheduling_check(const struct job *job, struct place at, struct problems *p)
+void scheduling_check(const struct job *job, struct policy_place at, struct problems *p)
 {
 	int64_t total = 0;
 

@@ -76,7 +76,7 @@ static bool is_gang(const struct scheduling *s)
 	return s->min_available >= 0 || s->queue.n || s->priority_class.n || s->min_resources || s->timeout >= 0;
 }
 
-void start_after_read(struct job *job, yyjson_val *doc, struct place at, struct problems *p)
+void start_after_read(struct job *job, yyjson_val *doc, struct policy_place at, struct problems *p)
 {
 	struct str path = place_path(at, STR("startAfter"), p->arena);
 	size_t errors = p->errors;

@@ -10,7 +10,7 @@ struct match {
 	bool first;
 };
 
-static const struct field match_fields[] = {
+static const struct decode_field match_fields[] = {
 	{ .name = "name", .type = FIELD_STR, .offset = offsetof(struct match, name) },
 	{ .name = "prefix", .type = FIELD_STR, .offset = offsetof(struct match, prefix) },
 	{ .name = "first", .type = FIELD_BOOL, .offset = offsetof(struct match, first) },
@@ -23,13 +23,13 @@ struct port_doc {
 	int32_t number;
 };
 
-static const struct field port_fields[] = {
+static const struct decode_field port_fields[] = {
 	{ .name = "name", .type = FIELD_STR, .offset = offsetof(struct port_doc, name) },
 	{ .name = "port", .type = FIELD_INT32, .offset = offsetof(struct port_doc, number), .min = 1, .max = PORT_MAX },
 };
 static const struct decode_table port_table = TABLE_OF(port_fields);
 
-static const struct field prefix_fields[] = {
+static const struct decode_field prefix_fields[] = {
 	{ .name = "prefix", .type = FIELD_STR, .offset = offsetof(struct port_doc, prefix) },
 };
 static const struct decode_table prefix_table = TABLE_OF(prefix_fields);
@@ -270,9 +270,9 @@ static void collect_ports(struct template_reader *r)
 }
 
 /* Of what the kind says of the role's template. */
-static struct place template_place(const struct template_reader *r, const char *key)
+static struct policy_place template_place(const struct template_reader *r, const char *key)
 {
-	return (struct place){ .path = place_path(r->doc->at, str_c(key), r->a), .who = r->doc->at.who };
+	return (struct policy_place){ .path = place_path(r->doc->at, str_c(key), r->a), .who = r->doc->at.who };
 }
 
 static void list_ports(struct template_reader *r, yyjson_val *list)

@@ -5,7 +5,7 @@
 
 enum { TENSORBOARD_LOG_DIR = COMPANION_OWN, LOG_DIR_MAX = 4096 };
 
-static const struct field fields[] = {
+static const struct decode_field fields[] = {
 	{ "logDir", FIELD_STR, COMPANION_AT(log_dir), .said = TENSORBOARD_LOG_DIR },
 	COMPANION_FIELDS,
 };

@@ -28,7 +28,7 @@ struct str *role_titles(const struct job *job, struct arena *a)
 	return ret;
 }
 
-bool chief_find(struct job *job, struct str name, struct place at, struct problems *p)
+bool chief_find(struct job *job, struct str name, struct policy_place at, struct problems *p)
 {
 	struct arena *a = p->arena;
 	struct str path = place_path(at, STR("complete"), a);

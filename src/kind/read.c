@@ -224,7 +224,7 @@ static struct job *nothing_but_problems(struct kind_job *kj, const struct job_id
 		             .active_deadline = -1,
 		             .running_deadline = -1,
 		             .ttl = -1 };
-	policy_read(&ignored, policy.val, (struct place){ .path = policy.path }, POLICY_JOB, POLICY_USER, p);
+	policy_read(&ignored, policy.val, (struct policy_place){ .path = policy.path }, POLICY_JOB, POLICY_USER, p);
 	job->problems = *p;
 	return job;
 }

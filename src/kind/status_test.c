@@ -137,14 +137,14 @@ static void test_tfjob(void **state)
 	fresh("master", "worker");
 	r.phase = PHASE_RUNNING;
 	r.reason = STR("all replicas run");
-	roles[0].now = (struct counts){ .active = 1 };
-	roles[1].now = (struct counts){ .pending = 1, .succeeded = 1 };
+	roles[0].now = (struct role_counts){ .active = 1 };
+	roles[1].now = (struct role_counts){ .pending = 1, .succeeded = 1 };
 	expect_own("{\"phase\":\"Running\",\"reason\":\"all replicas run\",\"replicaStatuses\":["
 	           "{\"ReplicasStates\":{\"Running\":1},\"state\":\"Running\",\"tf_replica_type\":\"MASTER\"},"
 	           "{\"ReplicasStates\":{\"Running\":1,\"Succeeded\":1,\"Unknown\":1},\"state\":\"Running\","
 	           "\"tf_replica_type\":\"WORKER\"}],\"state\":\"Running\"}");
-	roles[0].now = (struct counts){ .succeeded = 1 };
-	roles[1].now = (struct counts){ .failed = 1, .active = 2 };
+	roles[0].now = (struct role_counts){ .succeeded = 1 };
+	roles[1].now = (struct role_counts){ .failed = 1, .active = 2 };
 	r.phase = r.outcome = PHASE_SUCCEEDED;
 	expect_own("{\"phase\":\"Done\",\"reason\":\"all replicas run\",\"replicaStatuses\":["
 	           "{\"ReplicasStates\":{\"Succeeded\":1},\"state\":\"Succeeded\",\"tf_replica_type\":\"MASTER\"},"
@@ -177,7 +177,7 @@ static void test_aitrainingjob(void **state)
 	r.end = SECONDS(YEAR + 3600);
 	roles[0].drain = true;
 	roles[0].restarts[CAUSE_FAILED] = 2;
-	roles[0].now = (struct counts){ 1, 2, 3, 4, 5, 6, 7 };
+	roles[0].now = (struct role_counts){ 1, 2, 3, 4, 5, 6, 7 };
 	expect_own(
 		"{\"RestartCount\":{\"Trainer\":2,\"ps\":0},\"RestartReplicaName\":\"Trainer\",\"endTime\":\"2026-"
 		"01-01T01:00:00Z\","

@@ -13,7 +13,7 @@
 static const msec prune_every = SECONDS(60); /* or when a sixteenth of the limit was written */
 
 struct archive {
-	struct session *session;
+	struct cli_session *session;
 	const struct archive_options *o;
 	const struct job_found *job; /* NULL: all */
 	struct archive_sources sources;
@@ -41,7 +41,7 @@ static void take_container(void *cookie, const struct log_pod *p, const struct l
 		                     .index = p->index,
 		                     .generation = p->generation };
 	struct buf key = BUF_INIT(1024);
-	struct source *s;
+	struct archive_source *s;
 
 	if (a->o->container && !str_eqc(c->name, a->o->container))
 		return;
@@ -68,7 +68,7 @@ static void pod_gone(void *cookie, yyjson_val *pod)
 
 	/* What it said last counts. */
 	log_pods_take(&a->pods, pod);
-	for (struct source *s = a->sources.first, *later; s; s = later) {
+	for (struct archive_source *s = a->sources.first, *later; s; s = later) {
 		later = s->next;
 		if (str_eq(s->uid, uid))
 			source_pod_gone(s);
@@ -80,7 +80,7 @@ static void pods_listed(void *cookie)
 {
 	struct archive *a = cookie;
 
-	for (struct source *s = a->sources.first, *later; s; s = later) {
+	for (struct archive_source *s = a->sources.first, *later; s; s = later) {
 		later = s->next;
 		if (s->seen < a->list)
 			source_pod_gone(s);
@@ -94,7 +94,7 @@ static bool is_active(void *cookie, struct str path)
 {
 	const struct archive_sources *all = cookie;
 
-	for (const struct source *s = all->first; s; s = s->next)
+	for (const struct archive_source *s = all->first; s; s = s->next)
 		if (s->state != SOURCE_DONE && (str_eq(str_sub(s->path, 0, s->run), path) || str_eq(s->path, path)))
 			return true;
 	return false;
@@ -106,10 +106,10 @@ enum { WORTH = 4096 }; /* a smaller file would still take a block */
 static bool halve(struct archive *a, uint64_t left, struct err *e)
 {
 	while (left > a->o->limits.bytes) {
-		struct source *largest = NULL;
+		struct archive_source *largest = NULL;
 		uint64_t before;
 
-		for (struct source *s = a->sources.first; s; s = s->next)
+		for (struct archive_source *s = a->sources.first; s; s = s->next)
 			if (s->file.fd >= 0 && (!largest || s->file.size > largest->file.size))
 				largest = s;
 		if (!largest || largest->file.size <= WORTH)
@@ -220,7 +220,7 @@ static void archive_release(struct archive *a)
 		close(a->lock);
 }
 
-enum exit_code archive_logs(struct session *s, const struct job_found *f, const struct archive_options *o)
+enum exit_code archive_logs(struct cli_session *s, const struct job_found *f, const struct archive_options *o)
 {
 	struct archive a = {
 		.session = s, .o = o, .job = f, .sources = { .session = s, .o = o }, .list = 1, .lock = -1

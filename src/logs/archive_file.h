@@ -8,7 +8,7 @@
 struct archive_file {
 	int fd; /* -1: not open */
 	char *path;
-	struct resume resume;
+	struct archive_resume resume;
 	uint64_t size;
 	bool in_line; /* its last line is not ended */
 };

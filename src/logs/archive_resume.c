@@ -42,7 +42,7 @@ void resume_scan(struct resume_scan *s, struct str piece)
 }
 
 /* Is the line that begins with the head one that is there already? */
-static bool is_old(struct resume *r)
+static bool is_old(struct archive_resume *r)
 {
 	r->time = time_of((struct str){ r->head, r->n }, r->time);
 	if (r->time == r->point.time)
@@ -50,7 +50,7 @@ static bool is_old(struct resume *r)
 	return r->time < r->point.time;
 }
 
-struct str resume_feed(struct resume *r, struct str piece, struct str *head)
+struct str resume_feed(struct archive_resume *r, struct str piece, struct str *head)
 {
 	*head = STR_NONE;
 	for (size_t i = 0; i < piece.n && !r->caught_up; i++) {

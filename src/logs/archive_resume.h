@@ -38,7 +38,7 @@ static inline bool resume_scan_well(const struct resume_scan *s)
 	return s->whole || s->sure;
 }
 
-struct resume {
+struct archive_resume {
 	struct resume_point point;
 	bool caught_up; /* the rest is new */
 	bool in_line;   /* of a line that is left out, after its head */
@@ -48,12 +48,12 @@ struct resume {
 	size_t n;
 };
 
-static inline struct resume resume_after(struct resume_point p)
+static inline struct archive_resume resume_after(struct resume_point p)
 {
-	return (struct resume){ .point = p, .caught_up = !p.time };
+	return (struct archive_resume){ .point = p, .caught_up = !p.time };
 }
 /* The bytes of PIECE that are new, at its end. Before them come those of HEAD (may be empty), which earlier pieces have
    brought. Both are valid until the next call. */
-struct str resume_feed(struct resume *r, struct str piece, struct str *head);
+struct str resume_feed(struct archive_resume *r, struct str piece, struct str *head);
 
 #endif

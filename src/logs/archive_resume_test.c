@@ -33,7 +33,7 @@ static bool scan(struct str end, bool all, size_t n, struct resume_point *ret, s
 }
 
 /* Feeds S in pieces of N bytes. */
-static void feed(struct resume *r, struct str s, size_t n, struct buf *out)
+static void feed(struct archive_resume *r, struct str s, size_t n, struct buf *out)
 {
 	for (size_t at = 0; at < s.n; at += n) {
 		struct str head, rest = resume_feed(r, str_sub(s, at, n), &head);
@@ -53,7 +53,7 @@ static void killed_anywhere_nothing_is_lost_or_twice(void **state)
 		for (size_t n = 1; n < 12; n += 5) {
 			struct buf file = BUF_INIT(1 << 16);
 			struct resume_point p;
-			struct resume r;
+			struct archive_resume r;
 			size_t keep;
 
 			assert_true(scan(str_sub(all, 0, cut), true, n, &p, &keep));
@@ -76,7 +76,7 @@ static void the_answer_begins_later(void **state)
 {
 	struct buf out = BUF_INIT(4096);
 	struct resume_point p;
-	struct resume r;
+	struct archive_resume r;
 	size_t keep;
 
 	(void)state;
@@ -91,7 +91,7 @@ static void the_answer_begins_later(void **state)
 /* Only later lines: the log was rotated meanwhile, or it is that of another pod. */
 static void only_new_lines(void **state)
 {
-	struct resume r = resume_after((struct resume_point){ .time = 1767323041000000000, .lines = 3 });
+	struct archive_resume r = resume_after((struct resume_point){ .time = 1767323041000000000, .lines = 3 });
 	struct buf out = BUF_INIT(4096);
 
 	(void)state;
@@ -103,7 +103,7 @@ static void only_new_lines(void **state)
 static void nothing_there(void **state)
 {
 	struct resume_point p;
-	struct resume r;
+	struct archive_resume r;
 	struct str head;
 	size_t keep;
 

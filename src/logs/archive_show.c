@@ -40,7 +40,7 @@ struct show {
 	struct str job;
 	struct str at[LEVEL_FILE]; /* names of the folders that it is in */
 	VEC(struct kept) logs;
-	struct merge merge;
+	struct log_merge merge;
 	struct logline_printer printer;
 	enum exit_code status;
 	struct arena arena;

@@ -10,23 +10,23 @@ static const msec fresh = SECONDS(1);       /* a pod that was there so long ago 
 
 enum { TRIES = 5 /* without `follow` */, ANSWER_MAX = 4 << 20 };
 
-static void set_state(struct source *s, enum source_state state)
+static void set_state(struct archive_source *s, enum source_state state)
 {
 	s->all->n[s->state]--;
 	s->state = state;
 	s->all->n[state]++;
 }
 
-static msec now(const struct source *s)
+static msec now(const struct archive_source *s)
 {
 	return loop_now(s->all->session->remote.loop);
 }
 
-struct source *source_new(struct archive_sources *all, struct str key, struct str uid, struct str pod,
-                          const struct archive_name *name)
+struct archive_source *source_new(struct archive_sources *all, struct str key, struct str uid, struct str pod,
+                                  const struct archive_name *name)
 {
 	struct buf path = BUF_INIT(ARCHIVE_PATH_MAX);
-	struct source *s = NULL;
+	struct archive_source *s = NULL;
 	size_t run;
 
 	if (archive_path(&path, name, &run) && !path.overflow && archive_part(pod)) {
@@ -54,7 +54,7 @@ struct source *source_new(struct archive_sources *all, struct str key, struct st
 	return s;
 }
 
-void source_free(struct source *s)
+void source_free(struct archive_source *s)
 {
 	struct archive_sources *all = s->all;
 
@@ -77,13 +77,13 @@ void source_free(struct source *s)
 }
 
 /* Something that is no log line. */
-static void report_source(const struct source *s, const char *what, struct str why)
+static void report_source(const struct archive_source *s, const char *what, struct str why)
 {
 	plain_printf(stderr, "dljob logs: %.*s/%.*s (%.*s): %s%s%.*s\n", STR_F(s->ns), STR_F(s->pod),
 	             STR_F(s->container), what, why.n ? ": " : "", STR_F(why));
 }
 
-static void tell_unwritten(struct source *s, struct err *e)
+static void tell_unwritten(struct archive_source *s, struct err *e)
 {
 	s->unwritten = true;
 	report_source(s, "its log cannot be archived", str_c(err_msg(e)));
@@ -92,13 +92,13 @@ static void tell_unwritten(struct source *s, struct err *e)
 
 static void woken(void *cookie)
 {
-	struct source *s = cookie;
+	struct archive_source *s = cookie;
 
 	set_state(s, SOURCE_WAITS);
 	remote_wake(&s->all->session->remote);
 }
 
-static void sleep_for(struct source *s, msec delay)
+static void sleep_for(struct archive_source *s, msec delay)
 {
 	if (!s->timer)
 		s->timer = loop_timer_new(s->all->session->remote.loop, woken, s);
@@ -107,7 +107,7 @@ static void sleep_for(struct source *s, msec delay)
 }
 
 /* S may be gone. */
-static void done(struct source *s)
+static void done(struct archive_source *s)
 {
 	set_state(s, SOURCE_DONE);
 	loop_timer_free(s->timer);
@@ -116,7 +116,7 @@ static void done(struct source *s)
 		source_free(s);
 }
 
-static void give_up(struct source *s, const char *what, struct str why)
+static void give_up(struct archive_source *s, const char *what, struct str why)
 {
 	report_source(s, what, why);
 	s->all->some_failed = true;
@@ -124,7 +124,7 @@ static void give_up(struct source *s, const char *what, struct str why)
 }
 
 /* Later, unless nobody waits. */
-static void try_again(struct source *s, struct str why)
+static void try_again(struct archive_source *s, struct str why)
 {
 	if (s->got && !s->unwritten)
 		s->delay = 0;
@@ -137,7 +137,7 @@ static void try_again(struct source *s, struct str why)
 		sleep_for(s, s->delay);
 }
 
-void source_told(struct source *s, bool running, int64_t restarts)
+void source_told(struct archive_source *s, bool running, int64_t restarts)
 {
 	bool ended = s->running && !running, again = restarts > s->restarts;
 
@@ -154,7 +154,7 @@ void source_told(struct source *s, bool running, int64_t restarts)
 		loop_timer_set(s->timer, 0);
 }
 
-void source_pod_gone(struct source *s)
+void source_pod_gone(struct archive_source *s)
 {
 	s->pod_gone = true;
 	s->running = false;
@@ -165,7 +165,7 @@ void source_pod_gone(struct source *s)
 
 static bool on_log(void *cookie, struct str piece)
 {
-	struct source *s = cookie;
+	struct archive_source *s = cookie;
 	struct err e = ERR_INIT;
 	uint64_t before = s->file.size;
 
@@ -182,7 +182,7 @@ static bool on_log(void *cookie, struct str piece)
 }
 
 /* The stream came to its end, and the file has all of it. */
-static void read_well(struct source *s)
+static void read_well(struct archive_source *s)
 {
 	s->delay = 0;
 	if (s->to_the_end || s->pod_gone || !s->all->o->follow) {
@@ -197,7 +197,7 @@ static void read_well(struct source *s)
 }
 
 /* The account may not, or one log may not be read: a role that is being changed, a webhook that is away. */
-static void on_refusal(struct source *s, const struct outcome *o)
+static void on_refusal(struct archive_source *s, const struct outcome *o)
 {
 	struct archive_sources *all = s->all;
 
@@ -214,7 +214,7 @@ static void on_refusal(struct source *s, const struct outcome *o)
 
 static void on_log_end(void *cookie, const struct outcome *o, msec took)
 {
-	struct source *s = cookie;
+	struct archive_source *s = cookie;
 	struct archive_sources *all = s->all;
 	bool whole = http_is_good(o->code) && !o->message.n && !s->unwritten;
 	struct err e = ERR_INIT;
@@ -246,7 +246,7 @@ static void on_log_end(void *cookie, const struct outcome *o, msec took)
 	}
 }
 
-static void read_log(struct source *s)
+static void read_log(struct archive_source *s)
 {
 	struct archive_sources *all = s->all;
 	struct buf path = BUF_INIT(LOG_PATH_MAX);
@@ -276,7 +276,7 @@ static void read_log(struct source *s)
 
 static bool on_pod(void *cookie, struct str piece)
 {
-	struct source *s = cookie;
+	struct archive_source *s = cookie;
 
 	buf_put(&s->answer, piece);
 	return !s->answer.overflow;
@@ -284,7 +284,7 @@ static bool on_pod(void *cookie, struct str piece)
 
 static void on_pod_end(void *cookie, const struct outcome *o, msec took)
 {
-	struct source *s = cookie;
+	struct archive_source *s = cookie;
 	yyjson_doc *doc = o->code == HTTP_OK ? json_parse(buf_str(&s->answer), NULL) : NULL;
 	struct str uid = json_str(json_at(yyjson_doc_get_root(doc), "metadata", "uid", NULL));
 
@@ -301,7 +301,7 @@ static void on_pod_end(void *cookie, const struct outcome *o, msec took)
 }
 
 /* A log is asked for by the pod's name; another pod may have it by now. */
-static void ask_for_pod(struct source *s)
+static void ask_for_pod(struct archive_source *s)
 {
 	struct buf path = BUF_INIT(LOG_PATH_MAX);
 
@@ -318,9 +318,9 @@ static void ask_for_pod(struct source *s)
 }
 
 /* Two pods of one replica and generation, one after the other, share a file. */
-static bool file_is_used(const struct source *s)
+static bool file_is_used(const struct archive_source *s)
 {
-	for (const struct source *other = s->all->first; other; other = other->next)
+	for (const struct archive_source *other = s->all->first; other; other = other->next)
 		if (other->file.fd >= 0 && str_eq(other->path, s->path))
 			return true;
 	return false;
@@ -328,7 +328,7 @@ static bool file_is_used(const struct source *s)
 
 void sources_pump(struct archive_sources *all)
 {
-	struct source *s = all->first, *later;
+	struct archive_source *s = all->first, *later;
 
 	for (; s && all->n[SOURCE_WAITS] && all->n[SOURCE_ASKS] + all->n[SOURCE_READS] < ARCHIVE_STREAMS; s = later) {
 		later = s->next;

@@ -17,9 +17,9 @@ enum source_state {
 
 /* What its sources know of, and count in. */
 struct archive_sources {
-	struct session *session;
+	struct cli_session *session;
 	const struct archive_options *o;
-	struct source *first, *last;
+	struct archive_source *first, *last;
 	struct map by_key;
 	size_t n[SOURCE_STATES];
 	size_t n_kept;         /* logs that are there to their end, or (without `follow`) as far as they go */
@@ -30,7 +30,7 @@ struct archive_sources {
 	msec written_at; /* last, of a container that has ended; 0: never */
 };
 
-struct source {
+struct archive_source {
 	struct archive_sources *all;
 	enum source_state state;
 	struct str key; /* UID of the pod, container; its strings are in the arena */
@@ -52,18 +52,18 @@ struct source {
 	struct kube_stream *stream;
 	struct buf answer;
 	struct loop_timer *timer;
-	struct source *prev, *next;
+	struct archive_source *prev, *next;
 	struct arena arena;
 };
 
 /* KEY and NAME are copied. NULL: it cannot be the name of a file. */
-struct source *source_new(struct archive_sources *all, struct str key, struct str uid, struct str pod,
-                          const struct archive_name *name);
+struct archive_source *source_new(struct archive_sources *all, struct str key, struct str uid, struct str pod,
+                                  const struct archive_name *name);
 /* What its pod says of the container. */
-void source_told(struct source *s, bool running, int64_t restarts);
+void source_told(struct archive_source *s, bool running, int64_t restarts);
 /* Its pod is gone; S may be, too. */
-void source_pod_gone(struct source *s);
-void source_free(struct source *s);
+void source_pod_gone(struct archive_source *s);
+void source_free(struct archive_source *s);
 /* Opens as many as may be. */
 void sources_pump(struct archive_sources *all);
 static inline size_t sources_left(const struct archive_sources *all)

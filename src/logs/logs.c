@@ -39,13 +39,13 @@ struct log_source {
 };
 
 struct logs {
-	struct session *session;
+	struct cli_session *session;
 	const struct job_found *job;
 	const struct logs_options *o;
 	const struct job *read; /* NULL: it cannot be read */
 	struct kind_job *kj;
 	struct log_pods pods;
-	struct merge merge;
+	struct log_merge merge;
 	struct logline_printer printer;
 	struct log_source *sources;
 	struct map by_key, by_pod; /* BY_POD: names of pods that are there */
@@ -532,7 +532,7 @@ static void logs_release(struct logs *l)
 	arena_release(&l->arena);
 }
 
-enum exit_code logs_follow(struct session *s, const struct job_found *f, const struct logs_options *o)
+enum exit_code logs_follow(struct cli_session *s, const struct job_found *f, const struct logs_options *o)
 {
 	struct logs l = { .session = s, .job = f, .o = o, .merge = { .grace = o->follow ? grace : NEVER } };
 	struct logline_options print;

@@ -19,6 +19,6 @@ struct logs_options {
 enum { LOGS_AT_ONCE = 200 }; /* of so many replicas at most */
 
 /* CLI_OK if there was something to show, or could have been; otherwise it was said why. */
-enum exit_code logs_follow(struct session *s, const struct job_found *f, const struct logs_options *o);
+enum exit_code logs_follow(struct cli_session *s, const struct job_found *f, const struct logs_options *o);
 
 #endif

@@ -23,7 +23,7 @@ bool nanoseconds_parse(struct str s, int64_t *ret)
 	return true;
 }
 
-struct merge_source *merge_add(struct merge *m, void *cookie)
+struct merge_source *merge_add(struct log_merge *m, void *cookie)
 {
 	struct merge_source *s = xcalloc(1, sizeof(*s));
 
@@ -146,7 +146,7 @@ void merge_end(struct merge_source *s, msec now)
 }
 
 /* The source whose line comes next, if all that could come before it is known or was waited for. */
-static struct merge_source *first(const struct merge *m, msec now, msec *wake)
+static struct merge_source *first(const struct log_merge *m, msec now, msec *wake)
 {
 	struct merge_source *best = NULL;
 	bool all = true;
@@ -180,7 +180,7 @@ static void note_out(struct merge_source *s)
 	s->out_lines += !s->part;
 }
 
-bool merge_next(struct merge *m, msec now, struct merge_line *ret, msec *wake)
+bool merge_next(struct log_merge *m, msec now, struct merge_line *ret, msec *wake)
 {
 	struct merge_source *s;
 	struct str rest;
@@ -203,7 +203,7 @@ bool merge_next(struct merge *m, msec now, struct merge_line *ret, msec *wake)
 	return true;
 }
 
-void merge_remove(struct merge *m, struct merge_source *s)
+void merge_remove(struct log_merge *m, struct merge_source *s)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		if (m->v[i] != s)
@@ -217,7 +217,7 @@ void merge_remove(struct merge *m, struct merge_source *s)
 	}
 }
 
-bool merge_done(const struct merge *m)
+bool merge_done(const struct log_merge *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->v[i]->ready || !m->v[i]->ended || merge_held(m->v[i]))
@@ -225,12 +225,12 @@ bool merge_done(const struct merge *m)
 	return true;
 }
 
-void merge_release(struct merge *m)
+void merge_release(struct log_merge *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		buf_release(&m->v[i]->bytes);
 		free(m->v[i]);
 	}
 	free(m->v);
-	*m = (struct merge){ .grace = m->grace };
+	*m = (struct log_merge){ .grace = m->grace };
 }

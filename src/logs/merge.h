@@ -37,7 +37,7 @@ struct merge_source {
 	int64_t time;       /* nanoseconds since 1970; that of the line before if it has none */
 };
 
-struct merge {
+struct log_merge {
 	struct merge_source **v;
 	size_t n;
 	msec grace;                  /* a line waits at most so long for those of others; NEVER: until all have one */
@@ -51,7 +51,7 @@ struct merge_line {
 	struct str text;
 };
 
-struct merge_source *merge_add(struct merge *m, void *cookie);
+struct merge_source *merge_add(struct log_merge *m, void *cookie);
 /* A new stream of the same log begins at a line that is not later than out_time (0: at its beginning): what was handed
    out is left out. */
 void merge_again(struct merge_source *s);
@@ -59,16 +59,16 @@ void merge_push(struct merge_source *s, struct str bytes, msec now);
 void merge_end(struct merge_source *s, msec now);
 /* The next line, valid until the next call. False: none now; *WAKE is when to ask again (NEVER: when something has
    come). */
-bool merge_next(struct merge *m, msec now, struct merge_line *ret, msec *wake);
+bool merge_next(struct log_merge *m, msec now, struct merge_line *ret, msec *wake);
 /* Has everything been handed out? */
-bool merge_done(const struct merge *m);
+bool merge_done(const struct log_merge *m);
 static inline size_t merge_held(const struct merge_source *s)
 {
 	return s->bytes.n - s->at;
 }
 /* Takes it out, with what was not handed out yet. */
-void merge_remove(struct merge *m, struct merge_source *s);
-void merge_release(struct merge *m);
+void merge_remove(struct log_merge *m, struct merge_source *s);
+void merge_release(struct log_merge *m);
 
 /* "2026-01-02T03:04:05.000000006+01:00" in nanoseconds since 1970. */
 bool nanoseconds_parse(struct str s, int64_t *ret);

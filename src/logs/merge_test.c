@@ -10,7 +10,7 @@
 static struct buf out;
 
 /* All that can be had now, as "a:text" or "a:text…" lines. */
-static msec pull(struct merge *m, msec now)
+static msec pull(struct log_merge *m, msec now)
 {
 	struct merge_line line;
 	msec wake;
@@ -47,7 +47,7 @@ static int teardown(void **state)
 
 static void lines_come_in_the_order_of_time(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;
@@ -73,7 +73,7 @@ static void however_the_bytes_come(void **state)
 {
 	static const char one[] = T("01") "x\n" T("02") "\n" T("04") "y z\n",
 			  other[] = T("03") "w\n" T("05") "no newline";
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;
@@ -96,7 +96,7 @@ static void however_the_bytes_come(void **state)
 
 static void a_line_waits_for_others_only_so_long(void **state)
 {
-	struct merge m = { .grace = 250 };
+	struct log_merge m = { .grace = 250 };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;
@@ -116,7 +116,7 @@ static void a_line_waits_for_others_only_so_long(void **state)
 
 static void long_lines_come_in_parts(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 	struct merge_line line;
 	size_t total = 0, parts = 0;
@@ -152,7 +152,7 @@ static void long_lines_come_in_parts(void **state)
 
 static void a_long_line_that_breaks_off(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 	struct merge_line line;
 	char piece[MERGE_PART];
@@ -176,7 +176,7 @@ static void a_long_line_that_breaks_off(void **state)
 
 static void a_stream_that_is_opened_again_repeats_nothing(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name);
 
 	(void)state;
@@ -193,7 +193,7 @@ static void a_stream_that_is_opened_again_repeats_nothing(void **state)
 /* Not even what has come and was not handed out is lost, however many lines have the same time. */
 static void what_was_not_handed_out_comes_again(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name);
 	struct merge_line line;
 	msec wake;
@@ -215,7 +215,7 @@ static void what_was_not_handed_out_comes_again(void **state)
 
 static void a_progress_bar_comes_while_it_is_drawn(void **state)
 {
-	struct merge m = { .grace = 250 };
+	struct log_merge m = { .grace = 250 };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;
@@ -239,7 +239,7 @@ static void a_progress_bar_comes_while_it_is_drawn(void **state)
 /* Others do not wait for the end of a line that may never come. */
 static void a_line_that_goes_on_for_ever_holds_nobody(void **state)
 {
-	struct merge m = { .grace = 250 };
+	struct log_merge m = { .grace = 250 };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;
@@ -258,7 +258,7 @@ static void a_line_that_goes_on_for_ever_holds_nobody(void **state)
 
 static void lines_without_a_time_stay_where_they_are(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;
@@ -273,7 +273,7 @@ static void lines_without_a_time_stay_where_they_are(void **state)
 
 static void a_source_can_be_taken_out(void **state)
 {
-	struct merge m = { .grace = NEVER };
+	struct log_merge m = { .grace = NEVER };
 	struct merge_source *a = merge_add(&m, a_name), *b = merge_add(&m, b_name);
 
 	(void)state;

@@ -24,7 +24,7 @@ struct log_pods_events {
 };
 
 struct log_pods {
-	struct session *session;
+	struct cli_session *session;
 	const struct job_found *job; /* NULL: all jobs … */
 	bool all_namespaces;         /* … of all namespaces */
 	const char *role;            /* NULL: all */

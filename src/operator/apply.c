@@ -46,7 +46,8 @@ static yyjson_mut_val *whole_status(struct cached_job *job, const struct record 
 	return status;
 }
 
-static yyjson_mut_val *status_patch(struct op *op, struct cached_job *job, const struct record *r, yyjson_mut_doc *doc)
+static yyjson_mut_val *status_patch(struct operator* op, struct cached_job *job, const struct record *r,
+                                    yyjson_mut_doc *doc)
 {
 	yyjson_val *before = json_get(yyjson_doc_get_root(job->doc), "status");
 	yyjson_mut_val *status = whole_status(job, r, doc), *patch;
@@ -68,7 +69,7 @@ static yyjson_mut_val *status_patch(struct op *op, struct cached_job *job, const
 }
 
 /* Builds the body. False: there is nothing to write. */
-static bool build_status(struct op *op, struct cached_job *job, const struct record *r)
+static bool build_status(struct operator* op, struct cached_job *job, const struct record *r)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *patch = status_patch(op, job, r, doc), *body, *meta;
@@ -84,15 +85,15 @@ static bool build_status(struct op *op, struct cached_job *job, const struct rec
 	return true;
 }
 
-static bool write_status(struct op *op, struct cached_job *job, const struct record *r, bool durable)
+static bool write_status(struct operator* op, struct cached_job *job, const struct record *r, bool durable)
 {
-	struct pending p = { .purpose = FOR_STATUS,
-		             .job = job,
-		             .resource = RES_JOB,
-		             .ns = job->meta.ns,
-		             .name = job->meta.name,
-		             .uid = job->meta.uid,
-		             .durable = durable };
+	struct request_sent p = { .purpose = FOR_STATUS,
+		                  .job = job,
+		                  .resource = RES_JOB,
+		                  .ns = job->meta.ns,
+		                  .name = job->meta.name,
+		                  .uid = job->meta.uid,
+		                  .durable = durable };
 
 	if (op->now >= job->status_whole)
 		job->status_form = STATUS_WHOLE;
@@ -111,9 +112,9 @@ static bool write_status(struct op *op, struct cached_job *job, const struct rec
 	return true;
 }
 
-static void ask_or_delete(struct op *op, struct cached_job *job, const struct action *a)
+static void ask_or_delete(struct operator* op, struct cached_job *job, const struct action *a)
 {
-	struct pending p = { .purpose = FOR_DELETE, .job = job, .resource = a->resource };
+	struct request_sent p = { .purpose = FOR_DELETE, .job = job, .resource = a->resource };
 	const struct meta *target = a->target;
 
 	if (a->type == ACT_GET) {
@@ -134,7 +135,7 @@ static void ask_or_delete(struct op *op, struct cached_job *job, const struct ac
 }
 
 /* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
-static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
+static bool act(struct operator* op, struct cached_job *job, const struct plan *plan)
 {
 	const struct action *first = plan->actions;
 	size_t sent = 0;
@@ -157,7 +158,7 @@ static bool act(struct op *op, struct cached_job *job, const struct plan *plan)
 	return sent > 0;
 }
 
-bool apply_plan(struct op *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
+bool apply_plan(struct operator* op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
 {
 	bool sent = false;
 
@@ -175,11 +176,11 @@ bool apply_plan(struct op *op, struct cached_job *job, const struct plan_input *
 	return sent;
 }
 
-void apply_adopt(struct op *op, const struct pending *p, const struct meta *found)
+void apply_adopt(struct operator* op, const struct request_sent *p, const struct meta *found)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *body = yyjson_mut_obj(doc), *meta, *labels;
-	struct pending patch = *p;
+	struct request_sent patch = *p;
 	char number[24];
 
 	meta = yyjson_mut_obj_add_obj(doc, body, "metadata");

@@ -6,22 +6,22 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-static void ask_child(struct op *op, struct cached_job *job, const struct cached_child *ch)
+static void ask_child(struct operator* op, struct cached_job *job, const struct cached_child *ch)
 {
 	const struct meta *m = cached_child_meta(ch);
 	struct replica_labels replica = cached_child_replica(ch);
 
-	send_get_child(op, &(struct pending){ .job = job,
-	                                      .resource = ch->resource,
-	                                      .ns = m->ns,
-	                                      .name = m->name,
-	                                      .uid = m->uid,
-	                                      .role = replica.role,
-	                                      .index = replica.index,
-	                                      .generation = ch->resource == RES_POD ? ch->pod->generation : 0 });
+	send_get_child(op, &(struct request_sent){ .job = job,
+	                                           .resource = ch->resource,
+	                                           .ns = m->ns,
+	                                           .name = m->name,
+	                                           .uid = m->uid,
+	                                           .role = replica.role,
+	                                           .index = replica.index,
+	                                           .generation = ch->resource == RES_POD ? ch->pod->generation : 0 });
 }
 
-bool ask_doubted(struct op *op, struct cached_job *job, const struct children *ch)
+bool ask_doubted(struct operator* op, struct cached_job *job, const struct children *ch)
 {
 	bool asked = job->versions.unsure;
 
@@ -43,15 +43,15 @@ bool ask_doubted(struct op *op, struct cached_job *job, const struct children *c
 
 static int64_t *answers_of(struct cached_job *job, const struct role *role)
 {
-	struct asked *a = &job->asked;
-	struct asked_role *r = a->v;
+	struct pods_asked *a = &job->asked;
+	struct pods_asked_of_role *r = a->v;
 
 	while (r < a->v + a->n && !str_eq(r->name, role->name))
 		r++;
 	if (r == a->v + a->n) {
 		a->v = xrealloc(a->v, (a->n + 1) * sizeof(*a->v));
 		r = &a->v[a->n++];
-		*r = (struct asked_role){ .name = str_dup(role->name) };
+		*r = (struct pods_asked_of_role){ .name = str_dup(role->name) };
 	}
 	if (r->n < role->count) {
 		r->answers = xrealloc(r->answers, (size_t)role->count * sizeof(*r->answers));
@@ -68,23 +68,23 @@ void ask_forget(struct cached_job *job)
 		free(job->asked.v[i].answers);
 	}
 	free(job->asked.v);
-	job->asked = (struct asked){ 0 };
+	job->asked = (struct pods_asked){ 0 };
 }
 
-static void keep_answer(struct cached_job *job, const struct pending *p, int64_t answer)
+static void keep_answer(struct cached_job *job, const struct request_sent *p, int64_t answer)
 {
-	for (struct asked_role *r = job->asked.v; r < job->asked.v + job->asked.n; r++)
+	for (struct pods_asked_of_role *r = job->asked.v; r < job->asked.v + job->asked.n; r++)
 		if (str_eq(r->name, p->role) && p->index < r->n)
 			r->answers[p->index] = answer;
 }
 
-void ask_answered(struct cached_job *job, const struct pending *p)
+void ask_answered(struct cached_job *job, const struct request_sent *p)
 {
 	job->asked.good = true;
 	keep_answer(job, p, p->generation + 1);
 }
 
-void ask_failed(struct cached_job *job, const struct pending *p)
+void ask_failed(struct cached_job *job, const struct request_sent *p)
 {
 	job->asked.bad = true;
 	keep_answer(job, p, -(p->generation + 1));
@@ -100,8 +100,8 @@ bool ask_page_failed(struct cached_job *job)
 }
 
 /* Which replicas of the role have a pod of their present generation, as far as we know? */
-static bool *known_replicas(struct op *op, struct cached_job *job, const struct children *ch, const struct role *role,
-                            const struct record_role *rr)
+static bool *known_replicas(struct operator* op, struct cached_job *job, const struct children *ch,
+                            const struct role *role, const struct record_role *rr)
 {
 	bool *known = arena_array(&op->arena, bool, role->count);
 
@@ -121,15 +121,15 @@ struct page {
 	size_t sent, failed, missing;
 };
 
-static bool ask_seen(struct op *op, struct cached_job *job, size_t r, int32_t index, int64_t generation)
+static bool ask_seen(struct operator* op, struct cached_job *job, size_t r, int32_t index, int64_t generation)
 {
-	struct pending ask = { .purpose = FOR_SEEN,
-		               .job = job,
-		               .resource = RES_POD,
-		               .ns = job->meta.ns,
-		               .role = kind_job(job->parsed)->roles[r].name,
-		               .index = index,
-		               .generation = generation };
+	struct request_sent ask = { .purpose = FOR_SEEN,
+		                    .job = job,
+		                    .resource = RES_POD,
+		                    .ns = job->meta.ns,
+		                    .role = kind_job(job->parsed)->roles[r].name,
+		                    .index = index,
+		                    .generation = generation };
 	struct kind_names names;
 
 	if (!kind_names(job->parsed, r, index, &names, NULL))
@@ -140,7 +140,7 @@ static bool ask_seen(struct op *op, struct cached_job *job, size_t r, int32_t in
 }
 
 /* With AGAIN those of which the question failed are asked for once more. */
-static void ask_role(struct op *op, struct cached_job *job, const struct children *ch, size_t r, bool again,
+static void ask_role(struct operator* op, struct cached_job *job, const struct children *ch, size_t r, bool again,
                      struct page *page)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[r];
@@ -166,7 +166,7 @@ static void ask_role(struct op *op, struct cached_job *job, const struct childre
 	}
 }
 
-static struct page ask_page(struct op *op, struct cached_job *job, const struct children *ch, bool again)
+static struct page ask_page(struct operator* op, struct cached_job *job, const struct children *ch, bool again)
 {
 	struct page page = { 0 };
 
@@ -175,13 +175,13 @@ static struct page ask_page(struct op *op, struct cached_job *job, const struct 
 	return page;
 }
 
-enum gather_result ask_missing(struct op *op, struct cached_job *job, const struct children *ch)
+enum gather_result ask_missing(struct operator* op, struct cached_job *job, const struct children *ch)
 {
 	struct page page;
 
 	if (!job->parsed || !job->record || job->record->outcome || kind_job(job->parsed)->problems.errors) {
 		ask_forget(job);
-		return GATHERED;
+		return GATHER_DONE;
 	}
 	page = ask_page(op, job, ch, job->asked.again);
 	job->asked.again = false;
@@ -195,5 +195,5 @@ enum gather_result ask_missing(struct op *op, struct cached_job *job, const stru
 	}
 	if (!page.missing)
 		ask_forget(job);
-	return GATHERED;
+	return GATHER_DONE;
 }

@@ -13,9 +13,9 @@ enum { LIMIT = 32, PAGE = LIMIT - LIMIT / 4, LOST = 100 };
 static const char lost_status[] = "{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"roles\":{"
 				  "\"master\":{\"count\":1},\"worker\":{\"count\":100,\"seen\":\"0-99\"}}}}";
 
-static struct script *begin(void **state, const char *status, int workers)
+static struct operator_script *begin(void **state, const char *status, int workers)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	script_limit(s, LIMIT);
 	listed(s);
@@ -23,12 +23,12 @@ static struct script *begin(void **state, const char *status, int workers)
 	return s;
 }
 
-static struct sent *question(struct script *s)
+static struct sent *question(struct operator_script *s)
 {
 	return waiting(s, VERB_GET, RES_POD);
 }
 
-static size_t count_questions(const struct script *s)
+static size_t count_questions(const struct operator_script *s)
 {
 	size_t n = 0;
 
@@ -37,14 +37,14 @@ static size_t count_questions(const struct script *s)
 	return n;
 }
 
-static void not_found(struct script *s)
+static void not_found(struct operator_script *s)
 {
 	refuse(s, question(s), 404, "NotFound");
 }
 
 static void test_in_pages(void **state)
 {
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 
 	assert_int_equal(count_waiting(s), PAGE);
 	for (int i = 0; i < PAGE; i++)
@@ -62,7 +62,7 @@ static void test_in_pages(void **state)
 /* Anybody can put our labels on a pod: a stranger's does not answer for ours. */
 static void test_an_impostor_is_no_answer(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod impostor = { .meta = { .ns = STR("ns"),
 		                          .name = STR("impostor"),
 		                          .uid = STR("i"),
@@ -85,7 +85,7 @@ static void test_an_impostor_is_no_answer(void **state)
 
 static void test_other_jobs_meanwhile(void **state)
 {
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 
 	speak_of(s, "small");
 	put_job(s, "1", "", 1);
@@ -98,7 +98,7 @@ static void test_other_jobs_meanwhile(void **state)
 /* Only the one that failed is asked again, after the others, and not at once. */
 static void test_one_fails(void **state)
 {
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 	struct str name = question(s)->r.name;
 
 	refuse(s, question(s), 503, "");
@@ -125,7 +125,7 @@ static void test_one_fails(void **state)
 /* A server that answers nobody is left in peace. */
 static void test_all_of_a_page_fail(void **state)
 {
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 
 	while (question(s))
 		refuse(s, question(s), 503, "");
@@ -135,7 +135,7 @@ static void test_all_of_a_page_fail(void **state)
 
 static void test_server_asks_to_wait(void **state)
 {
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 
 	answer(s, question(s), (struct outcome){ .code = 429, .retry_after = SECONDS(5) });
 	while (question(s))
@@ -147,7 +147,7 @@ static void test_server_asks_to_wait(void **state)
 /* The job is written meanwhile, but what was asked for is of the same generation. */
 static void test_remembers_across_versions(void **state)
 {
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 
 	for (int i = 0; i < PAGE - 1; i++)
 		not_found(s);
@@ -162,7 +162,7 @@ static void test_forgets_with_the_generation(void **state)
 {
 	static const char again[] = "{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":1,\"roles\":{"
 				    "\"master\":{\"count\":1},\"worker\":{\"count\":100,\"seen\":\"0-99\"}}}}";
-	struct script *s = begin(state, lost_status, LOST);
+	struct operator_script *s = begin(state, lost_status, LOST);
 
 	for (int i = 0; i < PAGE - 1; i++)
 		not_found(s);
@@ -172,7 +172,7 @@ static void test_forgets_with_the_generation(void **state)
 	assert_int_equal(count_questions(s), PAGE + LOST);
 }
 
-static void list_nothing(struct script *s)
+static void list_nothing(struct operator_script *s)
 {
 	s->listens = true;
 	list_one(s, RES_POD);
@@ -183,7 +183,7 @@ static void list_nothing(struct script *s)
 /* What a list denies is asked for in pages, too. */
 static void test_doubted_in_pages(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	char name[LOST][16];
 
 	script_limit(s, LIMIT);

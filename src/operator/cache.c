@@ -171,7 +171,7 @@ uint64_t cache_job_round(struct cache *c, struct str kind)
 	return job_list(c, kind)->round + job_list(c, STR(""))->round;
 }
 
-static void put_job(struct cache *c, const struct job_object *o, enum origin from)
+static void put_job(struct cache *c, const struct job_object *o, enum version_origin from)
 {
 	struct str key;
 	char *key_mem = job_key(o->kind, o->meta.ns, o->meta.name, &key);
@@ -211,7 +211,7 @@ static void put_job(struct cache *c, const struct job_object *o, enum origin fro
 			c->changed(c->cookie, job);
 		}
 	}
-	if (from == FROM_LIST)
+	if (from == VERSION_FROM_LIST)
 		job->versions.mark = cache_job_round(c, job->kind);
 }
 
@@ -351,7 +351,7 @@ const struct fleet *cache_fleet(struct cache *c)
 
 /* Events and answers */
 
-static void put_object(struct cache *c, const struct object *o, enum origin from)
+static void put_object(struct cache *c, const struct object *o, enum version_origin from)
 {
 	if (resource_is_child(o->resource))
 		children_put(c, o, from);
@@ -419,9 +419,9 @@ static bool in_list(struct cache *c, enum resource r, struct str kind)
 	return job_list(c, kind)->in_list || job_list(c, STR(""))->in_list;
 }
 
-static enum origin origin_of(struct cache *c, const struct object *o)
+static enum version_origin origin_of(struct cache *c, const struct object *o)
 {
-	return in_list(c, o->resource, object_kind(o)) ? FROM_LIST : FROM_WATCH;
+	return in_list(c, o->resource, object_kind(o)) ? VERSION_FROM_LIST : VERSION_FROM_WATCH;
 }
 
 /* Something is there that nobody can name: none of those that are missing in this list is known to be gone. */
@@ -486,7 +486,7 @@ void cache_answer(struct cache *c, const struct object *o, uint64_t sent)
 
 	if (object_child(o))
 		found_again(c, object_child(o)->meta.uid, sent);
-	put_object(c, o, FROM_ANSWER);
+	put_object(c, o, VERSION_FROM_ANSWER);
 	v = versions_of(c, o);
 	if (v && doubted)
 		versions_doubt(v, before);

@@ -48,15 +48,15 @@ struct children {
 };
 
 /* A child that the plan wants. */
-struct create {
+struct child_wish {
 	uint32_t role;
 	int32_t index;
 	int64_t generation;
 };
 
 /* Those that wait for their turn (creates.c). */
-struct creates {
-	struct create *v; /* NULL: none */
+struct child_wishes {
+	struct child_wish *v; /* NULL: none */
 	size_t n, at;
 	bool pods;
 	size_t in_flight, window; /* how many there are, and may be */
@@ -75,34 +75,34 @@ enum status_form {
 };
 
 /* A child's name that somebody else has (taken.c). */
-struct taken {
+struct name_taken {
 	struct cached_job *job; /* that waits for it; NULL: nobody does */
 	enum resource resource;
 	struct str name, role; /* in one block at `name.p` */
 	int32_t index;
-	struct taken *prev, *next;
+	struct name_taken *prev, *next;
 };
 
 /* What the server said to the last create of one sort and role that it did not take (refused.c). Few jobs have one, and
    none more than two for each role that it ever had, and its PodGroup's. */
-struct refused {
+struct child_refused {
 	struct refusal refusal;
-	char *text;         /* the message */
-	struct taken taken; /* what it is about, if that is a name */
-	bool now, made;     /* among the answers since the last pass */
-	struct refused *next;
+	char *text;              /* the message */
+	struct name_taken taken; /* what it is about, if that is a name */
+	bool now, made;          /* among the answers since the last pass */
+	struct child_refused *next;
 	char role[];
 };
 
 /* What was answered when we asked for pods that the record saw and we did not (ask.c). */
-struct asked_role {
+struct pods_asked_of_role {
 	struct str name;
 	int64_t *answers; /* by index */
 	int32_t n;
 };
 
-struct asked {
-	struct asked_role *v;
+struct pods_asked {
+	struct pods_asked_of_role *v;
 	size_t n;
 	bool good, bad; /* among the answers since the last pass */
 	bool again;     /* those that failed are due */
@@ -130,18 +130,18 @@ struct cached_job {
 	struct job *bare;   /* where the kind's code failed: a job that only says so */
 	uint64_t read_hash; /* of what the kind reads of the object */
 	struct record *record;
-	struct arena arena; /* of RECORD and BARE */
-	struct asked asked; /* for pods that the record knows of and we do not */
+	struct arena arena;      /* of RECORD and BARE */
+	struct pods_asked asked; /* for pods that the record knows of and we do not */
 
 	/* Of the loop. */
 	struct queue_item item;
 	size_t in_flight; /* it is not planned again until all are answered */
-	struct creates creates;
+	struct child_wishes creates;
 	/* Among the answers since the last pass. */
 	bool failed;
 	bool unproven; /* none of these answers shows that what failed before goes well now */
 	msec retry_after;
-	struct refused *refused;
+	struct child_refused *refused;
 	char *undeleted; /* what was said to its last DELETE that was refused */
 	struct losses losses;
 	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
@@ -156,9 +156,9 @@ struct cached_job {
 
 	/* For the observer. */
 	msec pass_began;
-	enum phase phase;     /* that the object shows */
-	struct digest digest; /* of the record that we saw last */
-	bool wrote;           /* the record that we see next is of our own making */
+	enum phase phase;            /* that the object shows */
+	struct record_digest digest; /* of the record that we saw last */
+	bool wrote;                  /* the record that we see next is of our own making */
 };
 
 struct cached_node {

@@ -158,7 +158,7 @@ static void replace(struct cache *c, struct cached_child *ch, const struct child
 	cache_changed_uid(c, ch->child->job_uid);
 }
 
-static struct cached_child *add(struct cache *c, enum resource r, const struct child *from, enum origin origin)
+static struct cached_child *add(struct cache *c, enum resource r, const struct child *from, enum version_origin origin)
 {
 	struct cached_child *ch = xcalloc(1, sizeof(*ch));
 
@@ -174,7 +174,7 @@ static struct cached_child *add(struct cache *c, enum resource r, const struct c
 	return ch;
 }
 
-void children_put(struct cache *c, const struct object *o, enum origin from)
+void children_put(struct cache *c, const struct object *o, enum version_origin from)
 {
 	const struct child *child = object_child(o);
 	const struct meta *m = &child->meta;
@@ -199,7 +199,7 @@ void children_put(struct cache *c, const struct object *o, enum origin from)
 	} else if (was_unsure && !ch->versions.unsure) {
 		cache_changed_uid(c, ch->child->job_uid);
 	}
-	if (from == FROM_LIST)
+	if (from == VERSION_FROM_LIST)
 		ch->versions.mark = c->round[o->resource];
 }
 
@@ -219,10 +219,10 @@ struct versions *children_put_unread(struct cache *c, enum resource r, const str
 	blank.child.job_uid = s->job_uid;
 	blank.child.index = -1;
 	if (!ch) {
-		ch = add(c, r, &blank.child, FROM_WATCH);
+		ch = add(c, r, &blank.child, VERSION_FROM_WATCH);
 	} else {
 		cache_remember_gone(c, cached_child_meta(ch)->uid);
-		versions_start(&ch->versions, FROM_WATCH);
+		versions_start(&ch->versions, VERSION_FROM_WATCH);
 		replace(c, ch, &blank.child);
 	}
 	versions_doubt(&ch->versions, c->sent);

@@ -5,7 +5,7 @@
 #include "operator/cache.h"
 #include "operator/versions.h"
 
-void children_put(struct cache *c, const struct object *o, enum origin from);
+void children_put(struct cache *c, const struct object *o, enum version_origin from);
 void children_gone(struct cache *c, const struct object *o);
 /* One that we do not have, or only its last state, was skipped: it is there, and a GET must tell what it is. */
 struct versions *children_put_unread(struct cache *c, enum resource r, const struct skipped *s);

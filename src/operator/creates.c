@@ -18,7 +18,7 @@
 /* How long a list is believed. */
 static const msec list_lasts = SECONDS(1);
 
-void creates_unbuildable(struct op *op, struct cached_job *job, enum resource r, struct str role, struct err *e)
+void creates_unbuildable(struct operator* op, struct cached_job *job, enum resource r, struct str role, struct err *e)
 {
 	refused_take(op, job, r, role, REFUSED_UNBUILT, str_c(err_msg(e)));
 	err_release(e);
@@ -28,17 +28,17 @@ void creates_unbuildable(struct op *op, struct cached_job *job, enum resource r,
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-static bool create(struct op *op, struct cached_job *job, const struct create *c)
+static bool create(struct operator* op, struct cached_job *job, const struct child_wish *c)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[c->role];
 	bool pod = job->creates.pods;
-	struct pending p = { .purpose = FOR_CREATE,
-		             .job = job,
-		             .resource = pod ? RES_POD : RES_SERVICE,
-		             .ns = job->meta.ns,
-		             .role = role->name,
-		             .index = c->index,
-		             .generation = c->generation };
+	struct request_sent p = { .purpose = FOR_CREATE,
+		                  .job = job,
+		                  .resource = pod ? RES_POD : RES_SERVICE,
+		                  .ns = job->meta.ns,
+		                  .role = role->name,
+		                  .index = c->index,
+		                  .generation = c->generation };
 	/* What the plan would add to the record is only what can be observed: it counts no restarts. */
 	const struct record_role *recorded = job->record ? record_role_of(job->record, role->name) : NULL;
 	int32_t restarts = recorded ? record_role_restarts(recorded) : 0;
@@ -64,9 +64,9 @@ static bool create(struct op *op, struct cached_job *job, const struct create *c
 	return true;
 }
 
-void creates_drop(struct op *op, struct cached_job *job)
+void creates_drop(struct operator* op, struct cached_job *job)
 {
-	struct creates *l = &job->creates;
+	struct child_wishes *l = &job->creates;
 
 	if (!l->v)
 		return;
@@ -82,9 +82,9 @@ void creates_drop(struct op *op, struct cached_job *job)
 	l->n = l->at = 0;
 }
 
-void creates_skip(struct op *op, struct cached_job *job, enum resource r, struct str role)
+void creates_skip(struct operator* op, struct cached_job *job, enum resource r, struct str role)
 {
-	struct creates *l = &job->creates;
+	struct child_wishes *l = &job->creates;
 	size_t n = l->at;
 
 	l->window = 1;
@@ -98,9 +98,9 @@ void creates_skip(struct op *op, struct cached_job *job, enum resource r, struct
 		creates_drop(op, job);
 }
 
-static void link_list(struct op *op, struct cached_job *job)
+static void link_list(struct operator* op, struct cached_job *job)
 {
-	struct creates *l = &job->creates;
+	struct child_wishes *l = &job->creates;
 
 	l->next = op->creating;
 	if (l->next)
@@ -108,16 +108,16 @@ static void link_list(struct op *op, struct cached_job *job)
 	op->creating = job;
 }
 
-static bool may_go(const struct op *op, const struct cached_job *job)
+static bool may_go(const struct operator* op, const struct cached_job *job)
 {
-	const struct creates *l = &job->creates;
+	const struct child_wishes *l = &job->creates;
 
 	return l->v && l->in_flight < l->window && send_may(op, job);
 }
 
-static void send_one(struct op *op, struct cached_job *job)
+static void send_one(struct operator* op, struct cached_job *job)
 {
-	struct creates *l = &job->creates;
+	struct child_wishes *l = &job->creates;
 	struct str role = kind_job(job->parsed)->roles[l->v[l->at].role].name;
 
 	if (!create(op, job, &l->v[l->at]))
@@ -131,9 +131,9 @@ static bool is_one(const struct action *a, enum resource resource)
 	return a->type == ACT_CREATE && a->resource == resource;
 }
 
-bool creates_begin(struct op *op, struct cached_job *job, const struct plan *plan, enum resource resource)
+bool creates_begin(struct operator* op, struct cached_job *job, const struct plan *plan, enum resource resource)
 {
-	struct creates *l = &job->creates;
+	struct child_wishes *l = &job->creates;
 	size_t n = 0;
 
 	ASSERT(!l->v && !l->in_flight);
@@ -144,7 +144,7 @@ bool creates_begin(struct op *op, struct cached_job *job, const struct plan *pla
 		const struct action *a = &plan->actions[i];
 
 		if (is_one(a, resource))
-			l->v[l->n++] = (struct create){ (uint32_t)a->role, a->index, a->generation };
+			l->v[l->n++] = (struct child_wish){ (uint32_t)a->role, a->index, a->generation };
 	}
 	l->pods = resource == RES_POD;
 	l->until = op->now + list_lasts;
@@ -160,21 +160,21 @@ bool creates_begin(struct op *op, struct cached_job *job, const struct plan *pla
 	return l->in_flight > 0;
 }
 
-void creates_answered(struct op *op, struct cached_job *job, bool good)
+void creates_answered(struct operator* op, struct cached_job *job, bool good)
 {
-	struct creates *l = &job->creates;
+	struct child_wishes *l = &job->creates;
 
 	l->in_flight--;
 	if (good)
 		l->window = MIN(l->window + 1, op->config.creates_max);
 }
 
-void creates_prune(struct op *op)
+void creates_prune(struct operator* op)
 {
 	struct cached_job *next;
 
 	for (struct cached_job *job = op->creating; job; job = next) {
-		const struct creates *l = &job->creates;
+		const struct child_wishes *l = &job->creates;
 
 		next = l->next;
 		if (l->rv != str_hash(job->meta.rv) || op->now >= l->deadline || (op->now >= l->until && l->stale))
@@ -182,7 +182,7 @@ void creates_prune(struct op *op)
 	}
 }
 
-bool creates_next(struct op *op)
+bool creates_next(struct operator* op)
 {
 	struct cached_job *first = NULL;
 

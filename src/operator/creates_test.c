@@ -8,9 +8,9 @@
 #include "operator/testing.h"
 
 /* A job of eight replicas, and the first of its services on its way. */
-static struct script *begin(void **state)
+static struct operator_script *begin(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	put_job(s, "1", "", 7);
@@ -19,14 +19,14 @@ static struct script *begin(void **state)
 	return s;
 }
 
-static void made(struct script *s, const char *uid)
+static void made(struct operator_script *s, const char *uid)
 {
 	server_made(s, waiting(s, VERB_CREATE, RES_SERVICE), uid);
 }
 
 static void test_each_answer_lets_the_next_go(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 
 	made(s, "u1");
 	assert_int_equal(count_waiting_creates(s), 2);
@@ -50,7 +50,7 @@ static void test_each_answer_lets_the_next_go(void **state)
 
 static void test_stops_when_the_job_changes(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 
 	made(s, "u1");
 	/* The watch shows our own write of the status, which is known, and then an edit. */
@@ -63,7 +63,7 @@ static void test_stops_when_the_job_changes(void **state)
 
 static void test_stops_when_one_is_refused(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 
 	made(s, "u1");
 	refuse(s, waiting(s, VERB_CREATE, RES_SERVICE), 403, "Forbidden");
@@ -75,7 +75,7 @@ static void test_stops_when_one_is_refused(void **state)
 /* What happened meanwhile is looked at, and the status shows how far it is. */
 static void test_is_planned_anew_after_a_while(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 	struct pod pod = found_pod(waiting(s, VERB_CREATE, RES_SERVICE), UID, UID);
 
 	made(s, "u1");
@@ -91,7 +91,7 @@ static void test_is_planned_anew_after_a_while(void **state)
 /* Nothing happened: there is nothing to plan. */
 static void test_goes_on_while_nothing_happens(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 
 	made(s, "u1");
 	s->now += 1000;
@@ -102,7 +102,7 @@ static void test_goes_on_while_nothing_happens(void **state)
 /* Another job does not wait for the end of a list, and the list does not stop for it. */
 static void test_others_get_their_turn(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 	struct job_object other = job_object(s, "1", "", 1);
 
 	made(s, "u1");
@@ -118,7 +118,7 @@ static void test_others_get_their_turn(void **state)
 
 static void test_nothing_goes_out_for_one_who_listens(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 
 	made(s, "u1");
 	s->listens = true;
@@ -134,7 +134,7 @@ static void test_nothing_goes_out_for_one_who_listens(void **state)
 
 static void test_job_that_goes_takes_its_list_along(void **state)
 {
-	struct script *s = begin(state);
+	struct operator_script *s = begin(state);
 	struct job_object o = job_object(s, "90000", "", 7);
 
 	made(s, "u1");

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-static yyjson_doc *page(struct script *s, const char *ns, const char *name)
+static yyjson_doc *page(struct operator_script *s, const char *ns, const char *name)
 {
 	struct buf out = BUF_INIT(1 << 20);
 	yyjson_doc *doc = NULL;
@@ -19,7 +19,7 @@ static yyjson_doc *page(struct script *s, const char *ns, const char *name)
 
 static void test_shows_the_plan_and_sends_nothing(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct job_object job = job_object(s, "10", "", 1);
 	size_t sent;
 	yyjson_doc *doc;
@@ -46,7 +46,7 @@ static void test_shows_the_plan_and_sends_nothing(void **state)
 
 static void test_no_such_job(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	assert_null(page(s, "default", "nobody"));
@@ -55,7 +55,7 @@ static void test_no_such_job(void **state)
 
 static void test_a_job_that_is_left_alone(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct job_object job = job_object(s, "10", "", 1);
 	yyjson_doc *doc;
 

@@ -105,7 +105,7 @@ static struct event *make_room(struct events *v)
 	return oldest;
 }
 
-static char *about(const struct events *v, const struct sight *s)
+static char *about(const struct events *v, const struct observer_sight *s)
 {
 	const struct kind *k = kinds_by_id(v->kinds, s->kind);
 	struct buf b = BUF_INIT(BODY_MAX);
@@ -137,7 +137,7 @@ static void put_name(struct events *v, struct event *ev, struct str job)
 	buf_release(&b);
 }
 
-static struct event *make(struct events *v, const struct sight *s, struct str key, msec wall)
+static struct event *make(struct events *v, const struct observer_sight *s, struct str key, msec wall)
 {
 	char *object = about(v, s);
 	struct event *ev = object ? make_room(v) : NULL;
@@ -176,8 +176,8 @@ struct what {
 
 /* Once more what is the same in its reason and OF: a sort of objects, one of them, or all that the message says.
    NULL: there is no room. */
-static struct event *count_event(struct events *v, const struct sight *s, const struct what *what, struct str of,
-                                 msec wall)
+static struct event *count_event(struct events *v, const struct observer_sight *s, const struct what *what,
+                                 struct str of, msec wall)
 {
 	struct buf key = BUF_INIT(2048);
 	struct event *ev;
@@ -209,7 +209,7 @@ static void say_event(struct events *v, struct event *ev, const struct what *wha
 }
 
 /* Of one thing OF: the message is of the last time. */
-static void record_of(struct events *v, const struct sight *s, const struct what *what, struct str of,
+static void record_of(struct events *v, const struct observer_sight *s, const struct what *what, struct str of,
                       struct str message, msec now, msec wall)
 {
 	struct event *ev = count_event(v, s, what, of, wall);
@@ -219,15 +219,15 @@ static void record_of(struct events *v, const struct sight *s, const struct what
 }
 
 /* Of the job. */
-static void record_event(struct events *v, const struct sight *s, const struct what *what, struct str message, msec now,
-                         msec wall)
+static void record_event(struct events *v, const struct observer_sight *s, const struct what *what, struct str message,
+                         msec now, msec wall)
 {
 	record_of(v, s, what, STR_NONE, message, now, wall);
 }
 
 /* What was done to many objects of one sort is one event, which says of how many. */
-static void record_many(struct events *v, const struct sight *s, const struct what *what, const char *done, msec now,
-                        msec wall)
+static void record_many(struct events *v, const struct observer_sight *s, const struct what *what, const char *done,
+                        msec now, msec wall)
 {
 	const char *noun = resource_noun(s->resource);
 	struct event *ev = count_event(v, s, what, str_c(noun), wall);
@@ -242,7 +242,7 @@ static void record_many(struct events *v, const struct sight *s, const struct wh
 	buf_release(&text);
 }
 
-static void see_answer(struct events *v, const struct sight *s, msec now, msec wall)
+static void see_answer(struct events *v, const struct observer_sight *s, msec now, msec wall)
 {
 	static const struct what created = { "SuccessfulCreate", false, true },
 				 deleted = { "SuccessfulDelete", false, true },
@@ -266,7 +266,8 @@ static void see_answer(struct events *v, const struct sight *s, msec now, msec w
 }
 
 /* The same end of the same replica is counted; others are events of their own. */
-static void see_restart(struct events *v, const struct sight *s, const struct restart_note *note, msec now, msec wall)
+static void see_restart(struct events *v, const struct observer_sight *s, const struct restart_note *note, msec now,
+                        msec wall)
 {
 	static const struct what restarting = { "Restarting", true, false };
 	static const char *const scopes[] = {
@@ -285,7 +286,7 @@ static void see_restart(struct events *v, const struct sight *s, const struct re
 }
 
 /* All since the last record, the oldest first; of many at once the last that the record keeps. */
-static void see_restarts(struct events *v, const struct sight *s, msec now, msec wall)
+static void see_restarts(struct events *v, const struct observer_sight *s, msec now, msec wall)
 {
 	static const struct what resized = { "Resized", false, false };
 	const struct restart_note *note, *told[RECORD_RESTARTS];
@@ -300,7 +301,7 @@ static void see_restarts(struct events *v, const struct sight *s, msec now, msec
 		record_event(v, s, &resized, s->record->reason, now, wall);
 }
 
-static void see_record(struct events *v, const struct sight *s, msec now, msec wall)
+static void see_record(struct events *v, const struct observer_sight *s, msec now, msec wall)
 {
 	static const struct what phases[PHASE_COUNT] = {
 		[PHASE_INVALID] = { "Invalid", true, false },      [PHASE_RUNNING] = { "Running", false, false },
@@ -315,7 +316,7 @@ static void see_record(struct events *v, const struct sight *s, msec now, msec w
 		record_event(v, s, what, s->record->reason, now, wall);
 }
 
-void events_see(struct events *v, const struct sight *s, msec now, msec wall)
+void events_see(struct events *v, const struct observer_sight *s, msec now, msec wall)
 {
 	static const struct what left = { "LeftAlone", true, false }, taken = { "NameTaken", true, false },
 				 odd = { "OtherScheduler", true, false }, unread = { "Unreadable", true, false },

@@ -19,7 +19,7 @@ struct events *events_new(const struct kinds *kinds, struct str instance);
 void events_free(struct events *v);
 
 /* NOW never goes back; WALL is what is written down. */
-void events_see(struct events *v, const struct sight *s, msec now, msec wall);
+void events_see(struct events *v, const struct observer_sight *s, msec now, msec wall);
 /* The next one that is due, in *RET (valid until the next call), and the id for its answer. False: none now;
  *AT is when to ask again, NEVER: when something was seen or answered. */
 bool events_next(struct events *v, msec now, struct api_call *ret, uint64_t *id, msec *at);

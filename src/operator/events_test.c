@@ -42,14 +42,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct sight sight(struct bench *b, enum sight_type type)
+static struct observer_sight sight(struct bench *b, enum observer_sight_type type)
 {
-	return (struct sight){ .type = type, .kind = STR("TfJob.mlkube.io"), .job = &b->job };
+	return (struct observer_sight){ .type = type, .kind = STR("TfJob.mlkube.io"), .job = &b->job };
 }
 
 static void created(struct bench *b, const char *pod, msec now)
 {
-	struct sight s = sight(b, SIGHT_ANSWER);
+	struct observer_sight s = sight(b, SIGHT_ANSWER);
 
 	s.verb = VERB_CREATE;
 	s.resource = RES_POD;
@@ -150,8 +150,8 @@ static void test_phases_and_restarts(void **state)
 	};
 	struct bench *b = *state;
 	struct record record = { .reason = STR("why \"so\"") };
-	struct digest before = { 0 }, after = { 0 };
-	struct sight s = sight(b, SIGHT_RECORD);
+	struct record_digest before = { 0 }, after = { 0 };
+	struct observer_sight s = sight(b, SIGHT_RECORD);
 
 	s.before = &before;
 	s.after = &after;
@@ -184,7 +184,7 @@ static void test_phases_and_restarts(void **state)
 static void test_refused_creates(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_ANSWER);
+	struct observer_sight s = sight(b, SIGHT_ANSWER);
 	char *longest = xmalloc(5000);
 
 	memset(longest, 'x', 5000);
@@ -241,8 +241,8 @@ static void test_what_is_counted_together(void **state)
 		                                  .exit_code = 7,
 		                                  .scope = SCOPE_POD };
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_ANSWER), r = sight(b, SIGHT_RECORD);
-	struct digest before = { 0 }, after = { .raised = 4 };
+	struct observer_sight s = sight(b, SIGHT_ANSWER), r = sight(b, SIGHT_RECORD);
+	struct record_digest before = { 0 }, after = { .raised = 4 };
 	struct record record = { .last = note, .n_earlier = 4, .earlier = { note, note, note, note } };
 	size_t found[ARRAY_LEN(says)] = { 0 };
 
@@ -327,7 +327,7 @@ static void test_bounds(void **state)
 static void test_a_name_that_is_taken(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_TAKEN);
+	struct observer_sight s = sight(b, SIGHT_TAKEN);
 
 	s.message = STR("pod demo-ps-0 has no owner");
 	events_see(b->events, &s, 0, wall);
@@ -339,7 +339,7 @@ static void test_a_name_that_is_taken(void **state)
 static void test_another_scheduler(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_ODD);
+	struct observer_sight s = sight(b, SIGHT_ODD);
 
 	s.message = STR("spec.schedulerName is kept");
 	events_see(b->events, &s, 0, wall);
@@ -351,7 +351,7 @@ static void test_another_scheduler(void **state)
 static void test_spared(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_SPARED);
+	struct observer_sight s = sight(b, SIGHT_SPARED);
 
 	s.message = STR("spec: its 4000 pods have 450.0 MiB in all");
 	events_see(b->events, &s, 0, wall);
@@ -364,7 +364,7 @@ static void test_spared(void **state)
 static void test_status_refused(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_ANSWER);
+	struct observer_sight s = sight(b, SIGHT_ANSWER);
 
 	s.verb = VERB_PATCH_STATUS;
 	s.resource = RES_JOB;
@@ -384,7 +384,7 @@ static void test_status_refused(void **state)
 static void test_unreadable(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_UNREAD);
+	struct observer_sight s = sight(b, SIGHT_UNREAD);
 
 	s.message = STR("pod demo-ps-0 is larger than 8 MiB");
 	events_see(b->events, &s, 0, wall);
@@ -397,7 +397,7 @@ static void test_unreadable(void **state)
 static void test_a_podgroup(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_ANSWER);
+	struct observer_sight s = sight(b, SIGHT_ANSWER);
 
 	s.verb = VERB_CREATE;
 	s.resource = RES_GROUP;
@@ -411,7 +411,7 @@ static void test_a_podgroup(void **state)
 static void test_a_kind_that_is_not_known(void **state)
 {
 	struct bench *b = *state;
-	struct sight s = sight(b, SIGHT_LEFT);
+	struct observer_sight s = sight(b, SIGHT_LEFT);
 
 	s.kind = STR("No.such");
 	s.message = STR("x");

@@ -9,7 +9,7 @@
 
 enum { LIMIT = 32, KEPT = LIMIT / 4, LARGE = 300 };
 
-static void make_one(struct script *s)
+static void make_one(struct operator_script *s)
 {
 	static int serial;
 	char uid[32];
@@ -20,7 +20,7 @@ static void make_one(struct script *s)
 }
 
 /* A job of many replicas that makes its services, so many that it cannot send one more. */
-static void begin_large(struct script *s, const char *name)
+static void begin_large(struct operator_script *s, const char *name)
 {
 	speak_of(s, name);
 	put_job(s, "1", "", LARGE - 1);
@@ -31,7 +31,7 @@ static void begin_large(struct script *s, const char *name)
 
 static void test_a_quarter_is_kept(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	script_limit(s, LIMIT);
 	listed(s);
@@ -49,7 +49,7 @@ static void test_a_quarter_is_kept(void **state)
 static void test_a_small_job_is_next(void **state)
 {
 	static const char *const names[] = { "large-a", "large-b", "large-c", "large-d" };
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t most = 0;
 
 	script_limit(s, LIMIT);
@@ -80,7 +80,7 @@ static void test_a_small_job_is_next(void **state)
 static void test_a_large_job_goes_on(void **state)
 {
 	static const char *const names[] = { "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7" };
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t sent = 0;
 
 	script_limit(s, 4);
@@ -104,7 +104,7 @@ static void test_a_large_job_goes_on(void **state)
 
 static void test_deletes_leave_room(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	char name[LARGE][16];
 
 	script_limit(s, LIMIT);
@@ -133,7 +133,7 @@ static void test_deletes_leave_room(void **state)
 /* However long its list is. */
 static void test_a_deadline_ends_a_list(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	msec began = s->now;
 
 	s->policy = "{\"activeDeadlineSeconds\":60}";

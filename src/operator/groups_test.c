@@ -11,7 +11,7 @@
 static struct str odd; /* the last SIGHT_ODD's message */
 static char odd_text[256];
 
-static void see(void *cookie, const struct sight *s)
+static void see(void *cookie, const struct observer_sight *s)
 {
 	(void)cookie;
 	if (s->type != SIGHT_ODD)
@@ -22,7 +22,7 @@ static void see(void *cookie, const struct sight *s)
 
 static int setup(void **state, enum gang_kind kind, const char *scheduler)
 {
-	struct script *s;
+	struct operator_script *s;
 
 	script_setup(state);
 	s = *state;
@@ -45,7 +45,7 @@ static int plugins(void **state)
 }
 
 /* As the server has it after the create or patch T. */
-static struct group made_of(struct script *s, const struct sent *t)
+static struct group made_of(struct operator_script *s, const struct sent *t)
 {
 	struct group g = { .meta = { .ns = STR("ns"), .name = STR("j"), .uid = STR("g-1"), .owner_uid = STR(UID) },
 		           .job_uid = STR(UID),
@@ -57,18 +57,18 @@ static struct group made_of(struct script *s, const struct sent *t)
 	return g;
 }
 
-static void group_answer(struct script *s, struct sent *t, const struct group *g)
+static void group_answer(struct operator_script *s, struct sent *t, const struct group *g)
 {
 	answer(s, t, (struct outcome){ .code = 200, .object = { RES_GROUP, .group = g } });
 }
 
-static void group_event(struct script *s, enum cluster_event_type type, const struct group *g)
+static void group_event(struct operator_script *s, enum cluster_event_type type, const struct group *g)
 {
 	deliver(s, (struct cluster_event){ .type = type, .resource = RES_GROUP, .object = { RES_GROUP, .group = g } });
 }
 
 /* Brings it to the create of the group, with nothing else on its way. */
-static struct sent *first_group(struct script *s)
+static struct sent *first_group(struct operator_script *s)
 {
 	struct sent *t;
 
@@ -85,7 +85,7 @@ static struct sent *first_group(struct script *s)
 
 static void test_before_the_pods(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s);
 	struct group g = made_of(s, t);
 
@@ -101,7 +101,7 @@ static void test_before_the_pods(void **state)
 
 static void test_not_ready_without_the_list(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	assert_false(operator_ready(s->op));
@@ -111,7 +111,7 @@ static void test_not_ready_without_the_list(void **state)
 
 static void test_queue(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s);
 	struct group g = made_of(s, t);
 
@@ -127,7 +127,7 @@ static void test_queue(void **state)
 /* Volcano's webhook of before refuses pods with 400: the job waits and does not fail. */
 static void test_too_early(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s);
 	struct group g = made_of(s, t);
 
@@ -151,7 +151,7 @@ static void test_too_early(void **state)
 
 static void test_exists(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s);
 	struct group g = made_of(s, t);
 
@@ -164,7 +164,7 @@ static void test_exists(void **state)
 /* Nobody knows whether it was deleted: the pods of a job that is resumed must not rely on it. */
 static void test_lost_delete(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct group g = made_of(s, NULL);
 	struct sent *t;
 
@@ -195,7 +195,7 @@ static void test_lost_delete(void **state)
 /* That it is still there is no success: whoever cannot delete it does not ask again and again at once. */
 static void test_failing_delete_slows_down(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct group g = made_of(s, NULL);
 
 	listed(s);
@@ -230,7 +230,7 @@ static void test_failing_delete_slows_down(void **state)
 
 static void test_adopted(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s), *patch;
 	struct group g = made_of(s, t);
 
@@ -250,7 +250,7 @@ static void test_adopted(void **state)
 
 static void test_foreign(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s);
 	struct group g = made_of(s, t);
 
@@ -273,7 +273,7 @@ static void test_foreign(void **state)
 static void test_refused(void **state)
 {
 	static const int codes[] = { 400, 403, 404, 422 };
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_group(s);
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
@@ -292,7 +292,7 @@ static void test_refused(void **state)
 	}
 }
 
-static void start(struct script *s, struct group *g)
+static void start(struct operator_script *s, struct group *g)
 {
 	struct sent *t = first_group(s);
 
@@ -303,7 +303,7 @@ static void start(struct script *s, struct group *g)
 
 static void test_patched_once(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct group g;
 	struct sent *t;
 
@@ -336,7 +336,7 @@ static void test_patch_meets_another(void **state)
 	static const int codes[] = { 404, 409, 0, 500 };
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-		struct script *s = *state;
+		struct operator_script *s = *state;
 		struct group g;
 		struct sent *t;
 
@@ -361,7 +361,7 @@ static void test_patch_meets_another(void **state)
 
 static void test_lost_label(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct group g;
 
 	start(s, &g);
@@ -373,7 +373,7 @@ static void test_lost_label(void **state)
 
 static void test_unknown_to_the_cluster(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct buf line = BUF_INIT(1024);
 
 	listed(s);
@@ -413,7 +413,7 @@ static void test_unknown_to_the_cluster(void **state)
 /* A server that cannot list them is not waited for either; one that stumbles once they are known holds nobody up. */
 static void test_server_fails(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct buf line = BUF_INIT(1024);
 
 	listed(s);
@@ -438,7 +438,7 @@ static void test_server_fails(void **state)
 /* A right that is lost after the first list: what Volcano does with a group is not seen any more. */
 static void test_right_is_lost(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct buf line = BUF_INIT(1024);
 	struct sent *t = first_group(s);
 	struct group g = made_of(s, t);
@@ -469,7 +469,7 @@ static void test_right_is_lost(void **state)
 /* One who does not lead hears of it every few seconds for as long as it lasts. */
 static void test_trouble_leaves_nothing(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t used = s->op->arena.used;
 	struct buf line = BUF_INIT(1024);
 
@@ -483,7 +483,7 @@ static void test_trouble_leaves_nothing(void **state)
 
 static void test_other_scheduler(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	struct job_object o;
 	yyjson_mut_val *root, *spec;

@@ -123,7 +123,7 @@ void metrics_feed(struct metrics *m, bool watch, int code, msec took)
 	count_request(m, watch ? WATCHES : LISTS, code, took);
 }
 
-static void see_record(struct kind_numbers *k, const struct sight *s)
+static void see_record(struct kind_numbers *k, const struct observer_sight *s)
 {
 	const struct restart_note *note;
 
@@ -138,7 +138,7 @@ static void see_record(struct kind_numbers *k, const struct sight *s)
 		k->ended[s->after->outcome]++;
 }
 
-void metrics_see(struct metrics *m, const struct sight *s)
+void metrics_see(struct metrics *m, const struct observer_sight *s)
 {
 	struct kind_numbers *k = numbers_of(m, s->kind);
 

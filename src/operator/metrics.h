@@ -12,7 +12,7 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 
 /* What the observer sees. */
-void metrics_see(struct metrics *m, const struct sight *s);
+void metrics_see(struct metrics *m, const struct observer_sight *s);
 /* A call beside the operator's own: of Leases, definitions and Events. */
 void metrics_call(struct metrics *m, enum verb verb, int code, msec took);
 /* A page of a list, or a watch. */
@@ -24,7 +24,7 @@ struct metrics_process {
 	uint64_t resident, virtual_size, open_fds, max_fds;
 };
 struct metrics_now {
-	const struct op *op;       /* NULL: not started yet */
+	const struct operator* op; /* NULL: not started yet */
 	const struct kinds *kinds; /* those that are served; with OP */
 	int leads;                 /* 1, 0; -1: there is no election */
 	struct str lease;          /* its name */

@@ -28,7 +28,7 @@ static void has(const struct buf *out, const char *line)
 static void test_passes(void **state)
 {
 	struct metrics *m = metrics_new();
-	struct sight s = { .type = SIGHT_PASS, .kind = STR("TfJob.mlkube.io"), .job = &job, .took = 7 };
+	struct observer_sight s = { .type = SIGHT_PASS, .kind = STR("TfJob.mlkube.io"), .job = &job, .took = 7 };
 	struct buf out;
 
 	(void)state;
@@ -56,7 +56,9 @@ static void test_passes(void **state)
 static void test_requests(void **state)
 {
 	struct metrics *m = metrics_new();
-	struct sight s = { .type = SIGHT_ANSWER, .kind = STR("K.g"), .job = &job, .verb = VERB_CREATE, .code = 201 };
+	struct observer_sight s = {
+		.type = SIGHT_ANSWER, .kind = STR("K.g"), .job = &job, .verb = VERB_CREATE, .code = 201
+	};
 	struct buf out;
 
 	(void)state;
@@ -86,17 +88,17 @@ static void test_requests(void **state)
 static void test_records(void **state)
 {
 	struct metrics *m = metrics_new();
-	struct digest before = { .phase = PHASE_CREATING }, after = { .phase = PHASE_RUNNING, .running = 4500 };
+	struct record_digest before = { .phase = PHASE_CREATING }, after = { .phase = PHASE_RUNNING, .running = 4500 };
 	struct record record = { .last = { .at = 9000, .cause = CAUSE_OOM_KILLED, .ran = 1500 },
 		                 .earlier = { { .at = 8000, .cause = CAUSE_OOM_KILLED, .ran = 3000 },
 		                              { .at = 4000, .cause = CAUSE_OOM_KILLED, .ran = 90000 } },
 		                 .n_earlier = 2 };
-	struct sight s = { .type = SIGHT_RECORD,
-		           .kind = STR("K.g"),
-		           .job = &job,
-		           .before = &before,
-		           .after = &after,
-		           .record = &record };
+	struct observer_sight s = { .type = SIGHT_RECORD,
+		                    .kind = STR("K.g"),
+		                    .job = &job,
+		                    .before = &before,
+		                    .after = &after,
+		                    .record = &record };
 	struct buf out;
 
 	(void)state;
@@ -142,7 +144,7 @@ static struct str family_of(struct str line, struct str family)
 static void test_the_format(void **state)
 {
 	struct metrics *m = metrics_new();
-	struct sight s = { .type = SIGHT_PASS, .kind = STR("K.g"), .job = &job };
+	struct observer_sight s = { .type = SIGHT_PASS, .kind = STR("K.g"), .job = &job };
 	struct str rest, line, family = STR_NONE;
 	struct map names = MAP_INIT, samples = MAP_INIT;
 	struct buf out;
@@ -184,7 +186,7 @@ static void test_bounds(void **state)
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		char kind[16];
-		struct sight s = { .type = SIGHT_PASS, .job = &job, .took = i };
+		struct observer_sight s = { .type = SIGHT_PASS, .job = &job, .took = i };
 
 		snprintf(kind, sizeof(kind), "K%d.g", i);
 		s.kind = str_c(kind);

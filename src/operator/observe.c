@@ -1,24 +1,24 @@
 /* Tells the observer what happens. */
 #include "operator/internal.h"
 
-static void see(struct op *op, const struct sight *s)
+static void see(struct operator* op, const struct observer_sight *s)
 {
 	if (op->config.observer.see)
 		op->config.observer.see(op->config.observer.cookie, s);
 }
 
-void observe_pass(struct op *op, struct cached_job *job, bool failed, bool later)
+void observe_pass(struct operator* op, struct cached_job *job, bool failed, bool later)
 {
-	see(op, &(struct sight){ .type = SIGHT_PASS,
-	                         .kind = job->kind,
-	                         .job = &job->meta,
-	                         .failed = failed,
-	                         .later = later,
-	                         .took = MAX(op->now - job->pass_began, 0) });
+	see(op, &(struct observer_sight){ .type = SIGHT_PASS,
+	                                  .kind = job->kind,
+	                                  .job = &job->meta,
+	                                  .failed = failed,
+	                                  .later = later,
+	                                  .took = MAX(op->now - job->pass_began, 0) });
 }
 
 /* Whoever asks for a deletion knows the name only. */
-static void find_child(struct op *op, const struct pending *p, struct sight *s)
+static void find_child(struct operator* op, const struct request_sent *p, struct observer_sight *s)
 {
 	const struct cached_child *ch = cache_child(&op->cache, s->resource, p->ns, p->name);
 
@@ -30,19 +30,19 @@ static void find_child(struct op *op, const struct pending *p, struct sight *s)
 		s->generation = ch->pod->generation;
 }
 
-void observe_answer(struct op *op, const struct pending *p, const struct outcome *o)
+void observe_answer(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
-	struct sight s = { .type = SIGHT_ANSWER,
-		           .kind = p->job->kind,
-		           .job = &p->job->meta,
-		           .verb = p->verb,
-		           .resource = p->resource,
-		           .object = p->name,
-		           .role = p->role,
-		           .index = p->index,
-		           .generation = p->resource == RES_POD ? p->generation : -1,
-		           .code = o->code,
-		           .message = o->message };
+	struct observer_sight s = { .type = SIGHT_ANSWER,
+		                    .kind = p->job->kind,
+		                    .job = &p->job->meta,
+		                    .verb = p->verb,
+		                    .resource = p->resource,
+		                    .object = p->name,
+		                    .role = p->role,
+		                    .index = p->index,
+		                    .generation = p->resource == RES_POD ? p->generation : -1,
+		                    .code = o->code,
+		                    .message = o->message };
 
 	s.took = MAX(op->now - p->sent, 0);
 	if (!s.role.n) {
@@ -52,7 +52,7 @@ void observe_answer(struct op *op, const struct pending *p, const struct outcome
 	see(op, &s);
 }
 
-size_t sight_fields(const struct sight *s, struct log_field to[static SIGHT_FIELDS])
+size_t sight_fields(const struct observer_sight *s, struct log_field to[static SIGHT_FIELDS])
 {
 	const struct log_field job[] = { JOB_FIELDS(s->kind, s->job) };
 	size_t n = 0;
@@ -75,38 +75,43 @@ size_t sight_fields(const struct sight *s, struct log_field to[static SIGHT_FIEL
 	return n;
 }
 
-void observe_left(struct op *op, struct cached_job *job, const char *why)
+void observe_left(struct operator* op, struct cached_job *job, const char *why)
 {
-	see(op, &(struct sight){ .type = SIGHT_LEFT, .kind = job->kind, .job = &job->meta, .message = str_c(why) });
+	see(op, &(struct observer_sight){
+			.type = SIGHT_LEFT, .kind = job->kind, .job = &job->meta, .message = str_c(why) });
 }
 
-void observe_taken(struct op *op, struct cached_job *job, struct str whose)
+void observe_taken(struct operator* op, struct cached_job *job, struct str whose)
 {
-	see(op, &(struct sight){ .type = SIGHT_TAKEN, .kind = job->kind, .job = &job->meta, .message = whose });
+	see(op,
+	    &(struct observer_sight){ .type = SIGHT_TAKEN, .kind = job->kind, .job = &job->meta, .message = whose });
 }
 
-void observe_status_refused(struct op *op, struct cached_job *job, struct str message)
+void observe_status_refused(struct operator* op, struct cached_job *job, struct str message)
 {
-	see(op, &(struct sight){ .type = SIGHT_STATUS, .kind = job->kind, .job = &job->meta, .message = message });
+	see(op,
+	    &(struct observer_sight){ .type = SIGHT_STATUS, .kind = job->kind, .job = &job->meta, .message = message });
 }
 
-void observe_unread(struct op *op, struct cached_job *job, enum resource r, struct str name, bool large)
+void observe_unread(struct operator* op, struct cached_job *job, enum resource r, struct str name, bool large)
 {
 	struct str text = arena_printf(&op->arena, "%s %.*s is %s: read by name instead of watched", resource_noun(r),
 	                               STR_F(name), skipped_why(large));
 
-	see(op, &(struct sight){ .type = SIGHT_UNREAD, .kind = job->kind, .job = &job->meta, .message = text });
+	see(op,
+	    &(struct observer_sight){ .type = SIGHT_UNREAD, .kind = job->kind, .job = &job->meta, .message = text });
 }
 
-static void see_problem(struct op *op, struct cached_job *job, enum sight_type type, const struct problem *p)
+static void see_problem(struct operator* op, struct cached_job *job, enum observer_sight_type type,
+                        const struct problem *p)
 {
 	const char *between = type == SIGHT_ODD ? " " : ": ";
 	struct str text = arena_printf(&op->arena, "%.*s%s%.*s", STR_F(p->path), between, STR_F(p->message));
 
-	see(op, &(struct sight){ .type = type, .kind = job->kind, .job = &job->meta, .message = text });
+	see(op, &(struct observer_sight){ .type = type, .kind = job->kind, .job = &job->meta, .message = text });
 }
 
-void observe_warnings(struct op *op, struct cached_job *job)
+void observe_warnings(struct operator* op, struct cached_job *job)
 {
 	yyjson_val *record = json_at(yyjson_doc_get_root(job->doc), "status", "dlOperator", NULL);
 	const struct problems *p = job->parsed ? &kind_job(job->parsed)->problems : NULL;
@@ -122,9 +127,9 @@ void observe_warnings(struct op *op, struct cached_job *job)
 	}
 }
 
-static struct digest digest_of(const struct record *r)
+static struct record_digest digest_of(const struct record *r)
 {
-	struct digest d = { 0 };
+	struct record_digest d = { 0 };
 
 	if (!r)
 		return d;
@@ -139,24 +144,24 @@ static struct digest digest_of(const struct record *r)
 	return d;
 }
 
-static bool same(const struct digest *a, const struct digest *b)
+static bool same(const struct record_digest *a, const struct record_digest *b)
 {
 	return a->phase == b->phase && a->outcome == b->outcome && a->running == b->running &&
 	       !memcmp(a->restarts, b->restarts, sizeof(a->restarts));
 }
 
 /* Whoever writes a record tells of it: another leader's is no news, be it that we come after it or stand by. */
-void observe_record(struct op *op, struct cached_job *job)
+void observe_record(struct operator* op, struct cached_job *job)
 {
-	struct digest after = digest_of(job->record);
+	struct record_digest after = digest_of(job->record);
 
 	if (job->wrote && job->record && !same(&job->digest, &after))
-		see(op, &(struct sight){ .type = SIGHT_RECORD,
-		                         .kind = job->kind,
-		                         .job = &job->meta,
-		                         .before = &job->digest,
-		                         .after = &after,
-		                         .record = job->record });
+		see(op, &(struct observer_sight){ .type = SIGHT_RECORD,
+		                                  .kind = job->kind,
+		                                  .job = &job->meta,
+		                                  .before = &job->digest,
+		                                  .after = &after,
+		                                  .record = job->record });
 	job->digest = after;
 	job->wrote = false;
 }

@@ -8,7 +8,7 @@
 
 static msec now(void *cookie)
 {
-	return ((struct script *)cookie)->now;
+	return ((struct operator_script *)cookie)->now;
 }
 
 struct seen {
@@ -20,7 +20,7 @@ struct seen {
 	char fields[VERB_PATCH_STATUS + 2][512]; /* of the last answer to each verb, and of the last record */
 };
 
-static void keep_fields(const struct sight *s, char to[static 512])
+static void keep_fields(const struct observer_sight *s, char to[static 512])
 {
 	struct log_field fields[SIGHT_FIELDS];
 	struct buf text = BUF_INIT(511);
@@ -34,7 +34,7 @@ static void keep_fields(const struct sight *s, char to[static 512])
 	buf_release(&text);
 }
 
-static void see(void *cookie, const struct sight *s)
+static void see(void *cookie, const struct observer_sight *s)
 {
 	struct seen *seen = cookie;
 
@@ -80,7 +80,7 @@ static void see(void *cookie, const struct sight *s)
 }
 
 /* The script's operator, with somebody who looks. */
-static void watched(struct script *s, struct seen *seen)
+static void watched(struct operator_script *s, struct seen *seen)
 {
 	struct operator_config config = operator_config_default;
 
@@ -93,7 +93,7 @@ static void watched(struct script *s, struct seen *seen)
 
 static void test_tells_of_creates_and_phases(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 
 	watched(s, &seen);
@@ -120,7 +120,7 @@ static void test_tells_of_what_is_spared(void **state)
 	static const struct kind_sizes small = { .pod = 100, .job = 1 << 20 };
 	static const char running[] =
 		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"startTime\":\"2026-11-15T12:00:00Z\"}}";
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 
 	kinds_set_sizes(s->kinds, &small);
@@ -136,7 +136,7 @@ static void test_tells_of_what_is_spared(void **state)
 
 static void test_a_record_of_before_was_told_before(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 	size_t phases[PHASE_COUNT];
 
@@ -157,7 +157,7 @@ static void test_lines_of_the_log_have_the_names_of_labels(void **state)
 	static const char status[] =
 		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":3,\"restarts\":3,"
 		"\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}";
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod old = { .meta = { .ns = STR("ns"),
 		                     .name = STR("old"),
 		                     .uid = STR("found"),
@@ -193,7 +193,7 @@ static void test_lines_of_the_log_have_the_names_of_labels(void **state)
 
 static void test_tells_of_failures(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 
 	watched(s, &seen);
@@ -217,7 +217,7 @@ static void test_tells_of_failures(void **state)
 
 static void test_tells_whose_a_name_is(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 	struct sent *t;
 	struct service svc = { .meta = { .ns = STR("ns"), .uid = STR("found"), .rv = STR("9") } };
@@ -255,7 +255,7 @@ static void test_tells_whose_a_name_is(void **state)
 /* A status that no form of it can be written in: people learn of each refusal once. */
 static void test_tells_of_a_refused_status(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 
 	watched(s, &seen);
@@ -274,7 +274,7 @@ static void test_tells_of_a_refused_status(void **state)
 /* One who does not lead keeps what it knows fresh, and sends nothing. */
 static void test_a_standby_listens_only(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct job_object job = job_object(s, "10", "", 1);
 
 	for (enum resource r = RES_JOB; r < RES_COUNT; r++) {
@@ -297,7 +297,7 @@ static void test_a_standby_listens_only(void **state)
 	assert_true(s->n_sent > 0);
 }
 
-static void hear_of_node(struct script *s, const char *name, bool ready)
+static void hear_of_node(struct operator_script *s, const char *name, bool ready)
 {
 	struct node n = { .name = str_c(name), .ready = ready };
 
@@ -310,7 +310,7 @@ static void test_a_standby_keeps_the_clock_of_nodes(void **state)
 {
 	static const char running[] = "{\"dlOperator\":{\"version\":1,\"phase\":\"Running\","
 				      "\"roles\":[{\"name\":\"master\",\"count\":1,\"seen\":\"0\"}]}}";
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent pod_named = { .r.name = STR("j-master-0") };
 	struct pod pod = found_pod(&pod_named, UID, UID);
 	struct sent *write;
@@ -340,7 +340,7 @@ static void test_a_standby_keeps_the_clock_of_nodes(void **state)
 }
 
 /* A job of which another leader writes while we stand by. */
-static void listen_to(struct script *s, const char *rv, const char *status)
+static void listen_to(struct operator_script *s, const char *rv, const char *status)
 {
 	struct job_object job = job_object(s, rv, status, 1);
 
@@ -354,7 +354,7 @@ static void listen_to(struct script *s, const char *rv, const char *status)
 /* Two leaders after each other tell of each thing once; a standby knows how the jobs are. */
 static void test_what_another_leader_told(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct seen seen = { 0 };
 	size_t phases[PHASE_COUNT], told;
 

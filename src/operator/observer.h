@@ -8,14 +8,14 @@
 #include "job/record.h"
 
 /* The little of a record that is compared with what was told before. */
-struct digest {
+struct record_digest {
 	enum phase phase, outcome;
 	msec running, restarted;       /* restarted: the last time */
 	int32_t restarts[CAUSE_COUNT]; /* of all roles */
 	int32_t raised;                /* how often something was started again */
 };
 
-enum sight_type {
+enum observer_sight_type {
 	SIGHT_PASS,   /* a pass over a job has ended, and all that it sent was answered */
 	SIGHT_ANSWER, /* a request was answered */
 	SIGHT_RECORD, /* the server has taken a new record of the job from us */
@@ -27,8 +27,8 @@ enum sight_type {
 	SIGHT_UNREAD, /* an object of the job is too large to be read as it changes */
 };
 
-struct sight {
-	enum sight_type type;
+struct observer_sight {
+	enum observer_sight_type type;
 	struct str kind; /* the kind's id */
 	const struct meta *job;
 
@@ -45,7 +45,7 @@ struct sight {
 	/* PASS, ANSWER */
 	msec took;
 	/* RECORD */
-	const struct digest *before, *after;
+	const struct record_digest *before, *after;
 	const struct record *record;
 	/* ANSWER that is none of 2xx, LEFT, TAKEN, STATUS, ODD, SPARED, UNREAD */
 	struct str message;
@@ -57,10 +57,10 @@ struct sight {
 enum { SIGHT_FIELDS = 12 };
 /* The fields of a line of the log about it, by the names of the labels that pods carry; what is not known is left
    out. Returns how many. */
-size_t sight_fields(const struct sight *s, struct log_field to[static SIGHT_FIELDS]);
+size_t sight_fields(const struct observer_sight *s, struct log_field to[static SIGHT_FIELDS]);
 
 struct observer {
-	void (*see)(void *cookie, const struct sight *s); /* NULL: nobody looks */
+	void (*see)(void *cookie, const struct observer_sight *s); /* NULL: nobody looks */
 	void *cookie;
 };
 

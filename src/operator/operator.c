@@ -17,7 +17,7 @@ const struct operator_config operator_config_default = {
 
 static void on_changed(void *cookie, struct cached_job *job)
 {
-	struct op *op = cookie;
+	struct operator* op = cookie;
 
 	job->creates.stale |= !op->created;
 	/* Whoever mends a job need not wait for what went wrong before. */
@@ -34,7 +34,7 @@ static void on_left(void *cookie, enum resource resource, struct str ns, struct 
 
 static void on_drop(void *cookie, struct cached_job *job)
 {
-	struct op *op = cookie;
+	struct operator* op = cookie;
 
 	queue_remove(&op->queue, &job->item);
 	open_forget(op, job);
@@ -45,10 +45,10 @@ static void on_drop(void *cookie, struct cached_job *job)
 		cached_job_free(job);
 }
 
-struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
-                        const struct operator_config *config)
+struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+                              const struct operator_config *config)
 {
-	struct op *op = xcalloc(1, sizeof(*op));
+	struct operator* op = xcalloc(1, sizeof(*op));
 
 	ASSERT(config->creates_max > 0 && config->requests_max > 0 && config->turns_max > 0 &&
 	       config->retry_initial > 0);
@@ -66,13 +66,13 @@ struct op *operator_new(struct cluster *cluster, struct kinds *kinds, const stru
 	return op;
 }
 
-void operator_free(struct op *op)
+void operator_free(struct operator* op)
 {
 	if (!op)
 		return;
 	/* Jobs that are gone live by their requests alone. */
 	for (size_t i = 0; i < op->requests.n; i++) {
-		struct pending *p = &op->requests.v[i];
+		struct request_sent *p = &op->requests.v[i];
 
 		if (p->id && --p->job->in_flight == 0 && p->job->gone)
 			cached_job_free(p->job);
@@ -87,7 +87,7 @@ void operator_free(struct op *op)
 	free(op);
 }
 
-void operator_look(struct op *op, struct cached_job *job, enum urgency urgency)
+void operator_look(struct operator* op, struct cached_job *job, enum urgency urgency)
 {
 	/* Of a list that has not ended yet: it is looked at then. */
 	if (!cache_listed(&op->cache, RES_JOB, job->kind))
@@ -96,13 +96,13 @@ void operator_look(struct op *op, struct cached_job *job, enum urgency urgency)
 		queue_add(&op->queue, &job->item, urgency);
 }
 
-void operator_retry(struct op *op, struct cached_job *job, msec wait)
+void operator_retry(struct operator* op, struct cached_job *job, msec wait)
 {
 	queue_retry(&op->queue, &job->item, op->now, wait, job->deadline > op->now ? job->deadline : NEVER);
 }
 
 /* gather → plan → apply. The same job never has two passes at once: what it sent must be answered. */
-static void pass(struct op *op, struct cached_job *job)
+static void pass(struct operator* op, struct cached_job *job)
 {
 	struct plan_input in;
 	struct plan plan;
@@ -120,7 +120,7 @@ static void pass(struct op *op, struct cached_job *job)
 	case GATHER_LEAVE:
 		observe_pass(op, job, false, false);
 		break;
-	case GATHERED:
+	case GATHER_DONE:
 		plan = plan_job(&in, &op->arena);
 		job->deadline = plan.deadline;
 		refused_passed(job, plan.passed);
@@ -133,7 +133,7 @@ static void pass(struct op *op, struct cached_job *job)
 	arena_reset(&op->arena);
 }
 
-static void take_event(struct op *op, const struct cluster_event *ev)
+static void take_event(struct operator* op, const struct cluster_event *ev)
 {
 	bool first = ev->type == EVENT_SYNCED && !cache_listed(&op->cache, ev->resource, ev->kind);
 
@@ -143,7 +143,7 @@ static void take_event(struct op *op, const struct cluster_event *ev)
 		trouble_listed(op, ev->resource, ev->kind, first);
 }
 
-static void take_events(struct op *op)
+static void take_events(struct operator* op)
 {
 	struct cluster_event ev;
 
@@ -155,14 +155,14 @@ static void take_events(struct op *op)
 	}
 }
 
-void operator_listen(struct op *op)
+void operator_listen(struct operator* op)
 {
 	op->now = op->cache.now = clock_now(op->clock);
 	take_events(op);
 }
 
 /* What the plan of every job looks at was listed once. */
-static bool can_plan(const struct op *op)
+static bool can_plan(const struct operator* op)
 {
 	const struct cache *c = &op->cache;
 	bool groups = op->config.plan.gang != GANG_NONE && !trouble_of(op, RES_GROUP, STR_NONE).n;
@@ -171,12 +171,12 @@ static bool can_plan(const struct op *op)
 	       (!groups || c->synced[RES_GROUP]);
 }
 
-bool operator_serves(const struct op *op, struct str kind)
+bool operator_serves(const struct operator* op, struct str kind)
 {
 	return cache_listed(&op->cache, RES_JOB, kind) && !trouble_of(op, RES_JOB, kind).n;
 }
 
-bool operator_ready(const struct op *op)
+bool operator_ready(const struct operator* op)
 {
 	bool any = false;
 
@@ -195,7 +195,7 @@ bool operator_ready(const struct op *op)
 
 /* A pass over the next job, or one of the creates that wait: in turns, so that neither new jobs nor large ones wait for
    the end of the others. False: there is nothing to do. */
-static bool take_turn(struct op *op)
+static bool take_turn(struct operator* op)
 {
 	struct queue_item *item;
 
@@ -209,7 +209,7 @@ static bool take_turn(struct op *op)
 	return true;
 }
 
-msec operator_step(struct op *op)
+msec operator_step(struct operator* op)
 {
 	size_t turns = 0;
 
@@ -227,7 +227,7 @@ msec operator_step(struct op *op)
 	return MAX(queue_next(&op->queue), op->now);
 }
 
-struct operator_stats operator_stats(const struct op *op)
+struct operator_stats operator_stats(const struct operator* op)
 {
 	struct operator_stats s = {
 		.ready = queue_ready(&op->queue),
@@ -246,7 +246,7 @@ struct operator_stats operator_stats(const struct op *op)
 	return s;
 }
 
-void operator_phases(const struct op *op, struct str kind, size_t ret[static PHASE_COUNT])
+void operator_phases(const struct operator* op, struct str kind, size_t ret[static PHASE_COUNT])
 {
 	struct str key;
 	void *value;

@@ -9,7 +9,7 @@
 
 static void test_no_plan_before_the_lists(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	put_job(s, "1", "", 2);
 	list_one(s, RES_POD);
@@ -26,7 +26,7 @@ static void test_no_plan_before_the_lists(void **state)
 
 static void test_creates_grow_in_batches(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	static const size_t sizes[] = { 1, 2, 4, 1, 8 }; /* 8 services, then 8 pods */
 	struct sent *t;
 
@@ -49,7 +49,7 @@ static void test_creates_grow_in_batches(void **state)
 
 static void test_no_second_pass_in_flight(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t sent;
 
 	listed(s);
@@ -63,7 +63,7 @@ static void test_no_second_pass_in_flight(void **state)
 
 static void test_status_carries_its_version(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 	yyjson_doc *doc;
 
@@ -80,7 +80,7 @@ static void test_status_carries_its_version(void **state)
 
 static void test_unreadable_record_is_left_alone(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	put_job(s, "1", "{\"dlOperator\":{\"version\":99}}", 1);
@@ -94,7 +94,7 @@ static void test_unreadable_record_is_left_alone(void **state)
 /* Its object came without what makes it a job: it says so, once, and has no children. */
 static void test_job_that_is_not_whole(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct job_object o = job_object(s, "1", "", 1);
 	struct sent *t;
 
@@ -117,7 +117,7 @@ static void test_job_that_is_not_whole(void **state)
 /* What dljob refuses of a new job is no reason to end one that an older operator has run. */
 static void test_odd_templates_run_as_before(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	s->fields = ",\"comand\":[\"a\"],\"env\":[{\"name\":\"LR\",\"value\":0.1}]";
 	listed(s);
@@ -131,7 +131,7 @@ static void test_odd_templates_run_as_before(void **state)
 
 static void test_pod_that_only_the_record_saw(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *get;
 	struct pod pod;
 
@@ -153,7 +153,7 @@ static void test_pod_that_only_the_record_saw(void **state)
 
 static void test_pod_that_the_record_saw_is_gone(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 
 	listed(s);
@@ -175,7 +175,7 @@ static void test_pod_that_the_record_saw_is_gone(void **state)
 
 static void test_job_that_goes_while_in_flight(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct job_object o = job_object(s, "2", "", 0);
 	struct pod pod = found_pod(t, UID, UID);
@@ -189,7 +189,7 @@ static void test_job_that_goes_while_in_flight(void **state)
 
 static void test_end_with_requests_in_flight(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct job_object o;
 
 	first_pod(s);
@@ -199,7 +199,7 @@ static void test_end_with_requests_in_flight(void **state)
 
 static void test_node_that_is_not_known_is_asked_for(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s), *get;
 	struct pod pod = found_pod(t, UID, UID);
 

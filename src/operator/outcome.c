@@ -27,7 +27,7 @@ static bool is_denied(int code)
 /* First the kind's own fields are left out, then all that is not needed. If it is still refused, what must be
    remembered is tried again, later each time, and what can only be observed waits, and nothing waits for it; both until
    the job is edited. */
-void outcome_status_refused(struct op *op, struct cached_job *job, int code, bool durable, struct str message)
+void outcome_status_refused(struct operator* op, struct cached_job *job, int code, bool durable, struct str message)
 {
 	msec until = op->now + (is_denied(code) ? status_denied_wait : status_refused_wait);
 	enum status_form form = job->status_form;
@@ -71,11 +71,11 @@ static bool is_too_large(const struct outcome *o)
 }
 
 /* The name of a child belongs to somebody else, or to another replica. It is told once, however often it is found. */
-static void name_taken(struct op *op, const struct pending *p, const struct outcome *o, struct str whose)
+static void name_taken(struct operator* op, const struct request_sent *p, const struct outcome *o, struct str whose)
 {
 	struct cached_job *job = p->job;
 	const struct meta *found = &object_child(&o->object)->meta;
-	struct refused *r;
+	struct child_refused *r;
 
 	/* The watch has shown its end while this answer was on its way. */
 	if (job->gone || cache_gone_since(&op->cache, found->uid, requests_serial(o->id))) {
@@ -89,7 +89,7 @@ static void name_taken(struct op *op, const struct pending *p, const struct outc
 	taken_note(op, p, r, found, object_child(&o->object)->job_uid.n > 0);
 }
 
-static void status_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void status_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	struct cached_job *job = p->job;
 
@@ -115,10 +115,10 @@ static void status_answered(struct op *op, const struct pending *p, const struct
 	}
 }
 
-static void create_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void create_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	enum refusal_kind kind = plan_refusal(o->code, o->reason);
-	struct pending ask = *p;
+	struct request_sent ask = *p;
 
 	/* What this request has made has its labels; of what stands there without them nobody knows how old it is. */
 	ask.generation = -1;
@@ -147,7 +147,7 @@ static void create_answered(struct op *op, const struct pending *p, const struct
 }
 
 /* A policy, a webhook: that is about this child alone, and the rest of the plan goes on. */
-static void undeleted_take(struct op *op, const struct pending *p, const struct outcome *o)
+static void undeleted_take(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	struct str why = o->message.n ? o->message : arena_printf(&op->arena, "the API server answers %d", o->code);
 
@@ -156,7 +156,7 @@ static void undeleted_take(struct op *op, const struct pending *p, const struct 
 	cache_undeleted(&op->cache, p->resource, p->ns, p->name, p->uid);
 }
 
-static void delete_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void delete_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_deleting(&op->cache, p->resource, p->ns, p->name, p->uid, op->now, p->force);
@@ -171,7 +171,7 @@ static void delete_answered(struct op *op, const struct pending *p, const struct
 		cache_doubt(&op->cache, p->resource, p->ns, p->name, p->uid);
 }
 
-static void end_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void end_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		p->job->delete_sent = true;
@@ -181,7 +181,7 @@ static void end_answered(struct op *op, const struct pending *p, const struct ou
 		outcome_failed(p->job, o);
 }
 
-static void node_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void node_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -191,7 +191,7 @@ static void node_answered(struct op *op, const struct pending *p, const struct o
 		outcome_failed(p->job, o);
 }
 
-static void job_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void job_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -202,7 +202,7 @@ static void job_answered(struct op *op, const struct pending *p, const struct ou
 }
 
 /* A state that is older than what we know tells nothing: ask again, but not at once. */
-static bool in_cache(const struct op *op, const struct pending *p, const struct meta *found)
+static bool in_cache(const struct operator* op, const struct request_sent *p, const struct meta *found)
 {
 	const struct cached_child *ch = cache_child_of(&op->cache, p->resource, p->ns, p->name, found->uid);
 
@@ -210,11 +210,11 @@ static bool in_cache(const struct op *op, const struct pending *p, const struct 
 }
 
 /* Ours, without our labels. Its generation is what we last saw on it; what we never saw is old. */
-static void adopt(struct op *op, const struct pending *p, const struct meta *found)
+static void adopt(struct operator* op, const struct request_sent *p, const struct meta *found)
 {
 	const struct cached_child *known =
 		p->resource == RES_POD ? cache_child_of(&op->cache, RES_POD, p->ns, p->name, found->uid) : NULL;
-	struct pending patch = *p;
+	struct request_sent patch = *p;
 
 	if (p->job->gone)
 		return;
@@ -238,7 +238,7 @@ static struct replica_labels replica_of(const struct object *o)
 }
 
 /* What stands under the name of a child? True: it is known now. */
-static bool child_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static bool child_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	struct replica_labels wanted = { p->role, p->index }, has;
 	const struct meta *found;
@@ -291,7 +291,7 @@ static bool child_answered(struct op *op, const struct pending *p, const struct 
 }
 
 /* What became of a pod that the record saw? One question that fails holds up no other. */
-static void seen_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void seen_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	if (!good(o) && o->code != HTTP_NOT_FOUND) {
 		ask_failed(p->job, p);
@@ -302,7 +302,7 @@ static void seen_answered(struct op *op, const struct pending *p, const struct o
 	}
 }
 
-static void labels_answered(struct op *op, const struct pending *p, const struct outcome *o)
+static void labels_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -311,7 +311,7 @@ static void labels_answered(struct op *op, const struct pending *p, const struct
 }
 
 /* All requests of a pass are answered: was it a good one? */
-static void all_answered(struct op *op, struct cached_job *job)
+static void all_answered(struct operator* op, struct cached_job *job)
 {
 	job->failed |= ask_page_failed(job);
 	if (refused_any(job) || job->failed)
@@ -329,22 +329,22 @@ static void all_answered(struct op *op, struct cached_job *job)
 
 /* A write of what can only be observed, which the server does not take: that is about no child. Who is told that the
    job is another one, or nothing, looks at it anew. */
-static bool is_unwritten(const struct pending *p, const struct outcome *o)
+static bool is_unwritten(const struct request_sent *p, const struct outcome *o)
 {
 	return p->purpose == FOR_STATUS && !p->durable && o->code != 0 && o->code != HTTP_CONFLICT &&
 	       o->code != HTTP_NOT_FOUND;
 }
 
 /* Is it about children of that sort and role, and not about the server or the job? */
-static bool is_refused(const struct pending *p, const struct outcome *o)
+static bool is_refused(const struct request_sent *p, const struct outcome *o)
 {
 	return p->purpose == FOR_CREATE && plan_refusal(o->code, o->reason) != REFUSED_NOT && !o->retry_after &&
 	       o->code != HTTP_NOT_FOUND;
 }
 
-void outcome_take(struct op *op, const struct outcome *o)
+void outcome_take(struct operator* op, const struct outcome *o)
 {
-	struct pending p;
+	struct request_sent p;
 
 	if (!requests_take(&op->requests, o->id, &p))
 		return;

@@ -9,7 +9,7 @@
 
 static void test_refusal_stops(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t sent;
 
 	listed(s);
@@ -36,7 +36,7 @@ static void test_refusal_stops(void **state)
 /* What the server says to TensorBoard does not touch the job: neither its service nor its pod is needed. */
 static void test_refused_beside(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 
 	s->board = true;
@@ -73,7 +73,7 @@ static void test_refused_beside(void **state)
 }
 
 /* Does stand what was said to the job's last create? */
-static bool is_refused(struct script *s)
+static bool is_refused(struct operator_script *s)
 {
 	return debug_has(s, "\"refused\":");
 }
@@ -81,7 +81,7 @@ static bool is_refused(struct script *s)
 /* Whatever goes wrong meanwhile: a deadline is kept. */
 static void test_deadlines_are_kept_through_backoffs(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 	msec begun;
 
@@ -101,7 +101,7 @@ static void test_deadlines_are_kept_through_backoffs(void **state)
 /* An answer that nobody expects is told, too, and not only tried again. */
 static void test_odd_answers_are_said(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 
 	answer(s, t, (struct outcome){ .code = 418 });
@@ -113,7 +113,7 @@ static void test_odd_answers_are_said(void **state)
 /* The name is taken by our own pod: it was made, so what was said before is over, though others are missing. */
 static void test_exists_and_ends_a_refusal(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 	struct pod pod;
 
@@ -147,7 +147,7 @@ static void test_exists_and_ends_a_refusal(void **state)
 
 static void test_exists_and_is_ours(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s), *get;
 	struct pod pod = found_pod(t, UID, UID);
 
@@ -160,7 +160,7 @@ static void test_exists_and_is_ours(void **state)
 
 static void test_exists_without_labels(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s), *patch;
 	struct pod pod = found_pod(t, UID, "");
 
@@ -182,7 +182,7 @@ static void test_adopted_pod_keeps_its_generation(void **state)
 	static const char status[] =
 		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":3,\"restarts\":3,"
 		"\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}";
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod old = { .meta = { .ns = STR("ns"), .uid = STR("found"), .rv = STR("8"), .owner_uid = STR(UID) },
 		           .job_uid = STR(UID),
 		           .role = STR("master"),
@@ -214,7 +214,7 @@ static void test_adopted_after_an_error_is_old(void **state)
 	static const char status[] =
 		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"generation\":3,\"restarts\":3,"
 		"\"roles\":{\"master\":{\"count\":1},\"worker\":{\"count\":0}}}}";
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod;
 	struct sent *t;
 
@@ -231,7 +231,7 @@ static void test_adopted_after_an_error_is_old(void **state)
 
 static void test_exists_and_is_foreign(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct pod pod = found_pod(t, "somebody", "");
 
@@ -248,7 +248,7 @@ static void test_exists_and_is_foreign(void **state)
    the job's pods meanwhile. */
 static void test_exists_and_is_another_replicas(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 	struct pod pod;
 
@@ -296,7 +296,7 @@ static void test_exists_and_is_another_replicas(void **state)
 /* Labels that somebody took away are put back. */
 static void test_exists_without_a_role(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct pod pod = found_pod(t, UID, UID);
 
@@ -309,7 +309,7 @@ static void test_exists_without_a_role(void **state)
 
 static void test_lost_reply_is_found_by_name(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct pod pod = found_pod(t, UID, UID);
 
@@ -322,7 +322,7 @@ static void test_lost_reply_is_found_by_name(void **state)
 /* The gateway gave up; the server may have done it all the same. */
 static void test_server_error_may_be_done(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct pod pod = found_pod(t, UID, UID);
 
@@ -336,7 +336,7 @@ static void test_server_error_may_be_done(void **state)
 /* … or not: then it waits before it tries again. */
 static void test_server_error_not_done(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 
 	refuse(s, t, 500, "InternalError");
@@ -353,7 +353,7 @@ static void test_server_error_not_done(void **state)
 
 static void test_lost_reply_not_done(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 
 	answer(s, t, (struct outcome){ 0 });
@@ -363,7 +363,7 @@ static void test_lost_reply_not_done(void **state)
 
 static void test_server_asks_to_wait(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 
 	answer(s, t, (struct outcome){ .code = 429, .retry_after = SECONDS(100) });
@@ -379,7 +379,7 @@ static void test_server_asks_to_wait(void **state)
 
 static void test_delete_of_what_is_gone(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s), *del;
 	struct pod stray = found_pod(t, UID, UID);
 
@@ -400,7 +400,7 @@ static void test_delete_of_what_is_gone(void **state)
 
 static void test_delete_is_not_repeated(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s), *del;
 	struct pod stray = found_pod(t, UID, UID), foreign = found_pod(t, "somebody", UID);
 
@@ -428,7 +428,7 @@ static void test_delete_is_not_repeated(void **state)
 
 static void test_lost_label_is_put_back(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct pod pod = found_pod(t, UID, UID);
 

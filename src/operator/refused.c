@@ -9,17 +9,17 @@ bool refused_is_aux(const struct cached_job *job, struct str role_name)
 	return role && role->aux;
 }
 
-struct refused *refused_find(const struct cached_job *job, enum resource what, struct str role)
+struct child_refused *refused_find(const struct cached_job *job, enum resource what, struct str role)
 {
-	for (struct refused *r = job->refused; r; r = r->next)
+	for (struct child_refused *r = job->refused; r; r = r->next)
 		if (r->refusal.resource == what && str_eq(r->refusal.role, role))
 			return r;
 	return NULL;
 }
 
-static struct refused *find_or_add(struct cached_job *job, enum resource what, struct str role)
+static struct child_refused *find_or_add(struct cached_job *job, enum resource what, struct str role)
 {
-	struct refused *r = refused_find(job, what, role);
+	struct child_refused *r = refused_find(job, what, role);
 
 	if (r)
 		return r;
@@ -33,10 +33,10 @@ static struct refused *find_or_add(struct cached_job *job, enum resource what, s
 	return r;
 }
 
-struct refused *refused_take(struct op *op, struct cached_job *job, enum resource what, struct str role,
-                             enum refusal_kind kind, struct str message)
+struct child_refused *refused_take(struct operator* op, struct cached_job *job, enum resource what, struct str role,
+                                   enum refusal_kind kind, struct str message)
 {
-	struct refused *r = find_or_add(job, what, role);
+	struct child_refused *r = find_or_add(job, what, role);
 	char *text;
 
 	/* A batch is refused once, however many of it were. */
@@ -50,12 +50,12 @@ struct refused *refused_take(struct op *op, struct cached_job *job, enum resourc
 	return r;
 }
 
-static void end_refusal(struct refused *r)
+static void end_refusal(struct child_refused *r)
 {
 	r->refusal = (struct refusal){ .resource = r->refusal.resource, .role = r->refusal.role };
 }
 
-void refused_free_name(struct refused *r)
+void refused_free_name(struct child_refused *r)
 {
 	if (r->refusal.kind == REFUSED_FOREIGN)
 		end_refusal(r);
@@ -63,7 +63,7 @@ void refused_free_name(struct refused *r)
 
 bool refused_any(const struct cached_job *job)
 {
-	for (const struct refused *r = job->refused; r; r = r->next)
+	for (const struct child_refused *r = job->refused; r; r = r->next)
 		if (r->now)
 			return true;
 	return false;
@@ -71,7 +71,7 @@ bool refused_any(const struct cached_job *job)
 
 void refused_made(struct cached_job *job, enum resource what, struct str role)
 {
-	struct refused *r = refused_find(job, what, role);
+	struct child_refused *r = refused_find(job, what, role);
 
 	if (!r)
 		return;
@@ -83,7 +83,7 @@ void refused_made(struct cached_job *job, enum resource what, struct str role)
 
 void refused_settle(struct cached_job *job)
 {
-	for (struct refused *r = job->refused; r; r = r->next) {
+	for (struct child_refused *r = job->refused; r; r = r->next) {
 		if (r->made && !r->now)
 			end_refusal(r);
 		r->made = r->now = false;
@@ -95,11 +95,11 @@ size_t refused_list(const struct cached_job *job, struct arena *a, const struct 
 	struct refusal *list;
 	size_t n = 0;
 
-	for (const struct refused *r = job->refused; r; r = r->next)
+	for (const struct child_refused *r = job->refused; r; r = r->next)
 		n++;
 	*ret = list = arena_array(a, struct refusal, MAX(n, (size_t)1));
 	n = 0;
-	for (const struct refused *r = job->refused; r; r = r->next)
+	for (const struct child_refused *r = job->refused; r; r = r->next)
 		list[n++] = r->refusal;
 	return n;
 }
@@ -108,21 +108,21 @@ void refused_passed(struct cached_job *job, const bool *passed)
 {
 	size_t n = 0;
 
-	for (struct refused *r = job->refused; r; r = r->next)
+	for (struct child_refused *r = job->refused; r; r = r->next)
 		if (passed[n++])
 			end_refusal(r);
 }
 
 void refused_forget(struct cached_job *job)
 {
-	for (struct refused *r = job->refused; r; r = r->next)
+	for (struct child_refused *r = job->refused; r; r = r->next)
 		end_refusal(r);
 }
 
 void refused_release(struct cached_job *job)
 {
 	free(job->undeleted);
-	for (struct refused *r = job->refused, *next; r; r = next) {
+	for (struct child_refused *r = job->refused, *next; r; r = next) {
 		next = r->next;
 		str_free(r->taken.name);
 		free(r->text);

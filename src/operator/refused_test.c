@@ -10,7 +10,7 @@
 
 /* The server takes all but the pods of the workers, and somebody deletes the master's service. */
 struct world {
-	struct script *s;
+	struct operator_script *s;
 	char service[64], uid[16]; /* the master's */
 	int uids, refused;
 };
@@ -92,7 +92,7 @@ static void test_other_children_are_made_meanwhile(void **state)
 	assert_true(w.uids > made + 3);
 }
 
-static void refuse_service(struct op *op, struct cached_job *job)
+static void refuse_service(struct operator* op, struct cached_job *job)
 {
 	op->now += SECONDS(30);
 	refused_take(op, job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
@@ -102,7 +102,7 @@ static void refuse_service(struct op *op, struct cached_job *job)
    one that is refused begins anew. */
 static void test_taken_in_the_same_batch(void **state)
 {
-	struct op op = { .now = SECONDS(1800000000) };
+	struct operator op = { .now = SECONDS(1800000000) };
 	struct cached_job job = { 0 };
 	const struct refusal *r;
 
@@ -142,7 +142,7 @@ static void test_taken_in_the_same_batch(void **state)
 /* The master's pod is always refused, what is lost is a worker: it is made, as often as it goes. */
 static void test_another_role_comes_back(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	int made = 0, masters = 0;
 	char uid[16];
 
@@ -175,7 +175,7 @@ static void test_another_role_comes_back(void **state)
 /* A pod has failed and may not be deleted: the other one that is missing is made. */
 static void test_one_that_cannot_be_deleted(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *first = first_pod(s);
 	struct pod pod = found_pod(first, UID, UID);
 	int denied = 0;
@@ -211,7 +211,7 @@ static void test_one_that_cannot_be_deleted(void **state)
 /* Decision 22: what is refused for a role is asked once, not once for each of its replicas; and so for each role. */
 static void test_each_role_is_asked_once(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t;
 	int asked = 0;
 

@@ -10,10 +10,10 @@ static struct str pack(char **at, struct str s)
 	return out;
 }
 
-uint64_t requests_add(struct requests *r, const struct pending *p)
+uint64_t requests_add(struct requests *r, const struct request_sent *p)
 {
 	uint32_t place;
-	struct pending *q;
+	struct request_sent *q;
 	char *at;
 
 	if (r->n_free) {
@@ -43,7 +43,7 @@ uint64_t requests_serial(uint64_t id)
 	return id >> 32;
 }
 
-bool requests_take(struct requests *r, uint64_t id, struct pending *ret)
+bool requests_take(struct requests *r, uint64_t id, struct request_sent *ret)
 {
 	uint32_t place = (uint32_t)id;
 
@@ -56,7 +56,7 @@ bool requests_take(struct requests *r, uint64_t id, struct pending *ret)
 	return true;
 }
 
-void requests_done(struct pending *p)
+void requests_done(struct request_sent *p)
 {
 	str_free(p->ns);
 }

@@ -6,7 +6,7 @@
 
 struct cached_job;
 
-enum purpose {
+enum request_purpose {
 	FOR_STATUS,
 	FOR_CREATE,
 	FOR_DELETE,
@@ -19,9 +19,9 @@ enum purpose {
 	FOR_GROUP,  /* make or change the PodGroup */
 };
 
-struct pending {
+struct request_sent {
 	uint64_t id; /* 0: free */
-	enum purpose purpose;
+	enum request_purpose purpose;
 	enum verb verb;
 	msec sent;
 	struct cached_job *job;
@@ -36,7 +36,7 @@ struct pending {
 };
 
 struct requests {
-	struct pending *v;
+	struct request_sent *v;
 	size_t n, cap;
 	uint32_t *free; /* places in V that are free */
 	size_t n_free;
@@ -45,12 +45,12 @@ struct requests {
 };
 
 /* Remembers a copy and returns its id, which is never used again. The job must live until it is answered. */
-uint64_t requests_add(struct requests *r, const struct pending *p);
+uint64_t requests_add(struct requests *r, const struct request_sent *p);
 /* Which request it is, counted from the first. */
 uint64_t requests_serial(uint64_t id);
 /* Takes it out into *RET: false if it is not known. The strings are freed by requests_done(). */
-bool requests_take(struct requests *r, uint64_t id, struct pending *ret);
-void requests_done(struct pending *p);
+bool requests_take(struct requests *r, uint64_t id, struct request_sent *ret);
+void requests_done(struct request_sent *p);
 void requests_release(struct requests *r);
 
 #endif

@@ -3,19 +3,19 @@
 /* Fewer than these are few. */
 enum { FEW = 16 };
 
-bool send_may(const struct op *op, const struct cached_job *job)
+bool send_may(const struct operator* op, const struct cached_job *job)
 {
 	size_t most = op->config.requests_max;
 
 	return op->requests.in_flight < (job->in_flight < FEW ? most : most - most / 4);
 }
 
-void send_request(struct op *op, const struct pending *p, enum verb verb, struct str body)
+void send_request(struct operator* op, const struct request_sent *p, enum verb verb, struct str body)
 {
 	struct request r = {
 		.verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1
 	};
-	struct pending sent = *p;
+	struct request_sent sent = *p;
 
 	sent.verb = verb;
 	sent.sent = op->now;
@@ -31,21 +31,21 @@ void send_request(struct op *op, const struct pending *p, enum verb verb, struct
 	cluster_submit(op->cluster, &r);
 }
 
-void send_get_job(struct op *op, struct cached_job *job)
+void send_get_job(struct operator* op, struct cached_job *job)
 {
-	struct pending p = { .purpose = FOR_JOB,
-		             .job = job,
-		             .resource = RES_JOB,
-		             .ns = job->meta.ns,
-		             .name = job->meta.name,
-		             .uid = job->meta.uid };
+	struct request_sent p = { .purpose = FOR_JOB,
+		                  .job = job,
+		                  .resource = RES_JOB,
+		                  .ns = job->meta.ns,
+		                  .name = job->meta.name,
+		                  .uid = job->meta.uid };
 
 	send_request(op, &p, VERB_GET, STR_NONE);
 }
 
-void send_get_child(struct op *op, const struct pending *p)
+void send_get_child(struct operator* op, const struct request_sent *p)
 {
-	struct pending ask = *p;
+	struct request_sent ask = *p;
 
 	ask.purpose = FOR_CHILD;
 	send_request(op, &ask, VERB_GET, STR_NONE);

@@ -8,7 +8,7 @@
 #include "operator/testing.h"
 
 /* How many services and pods of that job were asked for. */
-static int made_of(const struct script *s, const char *name)
+static int made_of(const struct operator_script *s, const char *name)
 {
 	int n = 0;
 
@@ -18,7 +18,7 @@ static int made_of(const struct script *s, const char *name)
 }
 
 /* What was seen is not there any more. */
-static void refuse_lookups(struct script *s)
+static void refuse_lookups(struct operator_script *s)
 {
 	while (waiting(s, VERB_GET, RES_POD))
 		refuse(s, waiting(s, VERB_GET, RES_POD), 404, "NotFound");
@@ -26,7 +26,7 @@ static void refuse_lookups(struct script *s)
 
 static void test_conflict_on_status_reads_anew(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct job_object o;
 
 	listed(s);
@@ -40,7 +40,7 @@ static void test_conflict_on_status_reads_anew(void **state)
 	assert_non_null(strstr(waiting(s, VERB_PATCH_STATUS, RES_JOB)->r.body.p, "\"resourceVersion\":\"5\""));
 }
 
-static void refuse_all_forms(struct script *s)
+static void refuse_all_forms(struct operator_script *s)
 {
 	for (int form = 0; form < 3; form++) {
 		assert_non_null(next_status(s));
@@ -52,7 +52,7 @@ static void refuse_all_forms(struct script *s)
 
 static void test_status_refused_is_no_loop(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t sent;
 
 	listed(s);
@@ -77,7 +77,7 @@ static void test_status_refused_is_no_loop(void **state)
 /* Whoever edits the job need not wait for that. */
 static void test_an_edit_ends_the_wait_for_the_status(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	put_job(s, "1", "", 1);
@@ -90,7 +90,7 @@ static void test_an_edit_ends_the_wait_for_the_status(void **state)
 /* What can only be observed waits, and nothing waits for it. */
 static void test_status_refused_holds_no_actions(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	int pods = 0;
 
 	listed(s);
@@ -117,7 +117,7 @@ static void test_status_refused_holds_no_actions(void **state)
    were not, many at a time. */
 static void test_status_that_fails_holds_no_actions(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	size_t most = 0;
 	int failed = 0;
 
@@ -165,7 +165,7 @@ static void test_status_that_fails_holds_no_actions(void **state)
 static void test_status_denied(void **state)
 {
 	static const int codes[] = { 400, 403 };
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
@@ -200,7 +200,7 @@ static void test_durable_status_denied(void **state)
 	static const char running[] =
 		"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"startTime\":\"2026-11-15T12:00:00Z\","
 		"\"roles\":{\"master\":{\"count\":1,\"seen\":\"0\"},\"worker\":{\"count\":0}}}}";
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	s->policy = "{\"activeDeadlineSeconds\":1}";
 	listed(s);
@@ -229,7 +229,7 @@ static void test_shortened_record(void **state)
 		"rpc error: code = ResourceExhausted desc = trying to send message larger than max (2100000 vs. "
 		"2097152)",
 	};
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	s->policy = "{\"activeDeadlineSeconds\":1}";
 	listed(s);

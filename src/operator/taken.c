@@ -5,51 +5,52 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-static struct refused *refused_of(struct taken *t)
+static struct child_refused *refused_of(struct name_taken *t)
 {
-	return (struct refused *)(void *)((char *)t - offsetof(struct refused, taken));
+	return (struct child_refused *)(void *)((char *)t - offsetof(struct child_refused, taken));
 }
 
-static void unlink_taken(struct op *op, struct taken *t)
+static void unlink_taken(struct operator* op, struct name_taken *t)
 {
 	if (!t->job)
 		return;
 	list_drop(&op->taken, t);
 	str_free(t->name);
-	*t = (struct taken){ 0 };
+	*t = (struct name_taken){ 0 };
 }
 
-void taken_forget(struct op *op, struct cached_job *job)
+void taken_forget(struct operator* op, struct cached_job *job)
 {
-	for (struct refused *r = job->refused; r; r = r->next)
+	for (struct child_refused *r = job->refused; r; r = r->next)
 		unlink_taken(op, &r->taken);
 }
 
-void taken_note(struct op *op, const struct pending *p, struct refused *r, const struct meta *found, bool watched)
+void taken_note(struct operator* op, const struct request_sent *p, struct child_refused *r, const struct meta *found,
+                bool watched)
 {
-	struct taken *t = &r->taken;
+	struct name_taken *t = &r->taken;
 	char *text = xmalloc(p->name.n + p->role.n + 1);
 
 	unlink_taken(op, t);
 	memcpy(text, p->name.p, p->name.n);
 	if (p->role.n)
 		memcpy(text + p->name.n, p->role.p, p->role.n);
-	*t = (struct taken){ .job = p->job,
-		             .resource = p->resource,
-		             .name = { text, p->name.n },
-		             .role = { text + p->name.n, p->role.n },
-		             .index = p->index };
+	*t = (struct name_taken){ .job = p->job,
+		                  .resource = p->resource,
+		                  .name = { text, p->name.n },
+		                  .role = { text + p->name.n, p->role.n },
+		                  .index = p->index };
 	list_push(&op->taken, t);
 	r->refusal.watched = watched;
 	r->refusal.going = found->deleted != 0;
 }
 
-static bool is_about(const struct taken *t, enum resource resource, struct str ns, struct str name)
+static bool is_about(const struct name_taken *t, enum resource resource, struct str ns, struct str name)
 {
 	return t->resource == resource && str_eq(t->name, name) && str_eq(t->job->meta.ns, ns);
 }
 
-static void go_on(struct op *op, struct taken *t)
+static void go_on(struct operator* op, struct name_taken *t)
 {
 	struct cached_job *job = t->job;
 
@@ -58,29 +59,29 @@ static void go_on(struct op *op, struct taken *t)
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-void taken_left(struct op *op, enum resource resource, struct str ns, struct str name)
+void taken_left(struct operator* op, enum resource resource, struct str ns, struct str name)
 {
-	struct taken *next;
+	struct name_taken *next;
 
-	for (struct taken *t = op->taken; t; t = next) {
+	for (struct name_taken *t = op->taken; t; t = next) {
 		next = t->next;
 		if (is_about(t, resource, ns, name))
 			go_on(op, t);
 	}
 }
 
-void taken_not(struct op *op, const struct pending *p)
+void taken_not(struct operator* op, const struct request_sent *p)
 {
-	struct refused *r = refused_find(p->job, p->resource, p->role);
+	struct child_refused *r = refused_find(p->job, p->resource, p->role);
 
 	if (r && r->taken.job && is_about(&r->taken, p->resource, p->ns, p->name))
 		go_on(op, &r->taken);
 }
 
-static bool ask_for_child(struct op *op, const struct refused *r)
+static bool ask_for_child(struct operator* op, const struct child_refused *r)
 {
-	const struct taken *t = &r->taken;
-	struct pending p = { .generation = -1 };
+	const struct name_taken *t = &r->taken;
+	struct request_sent p = { .generation = -1 };
 
 	if (!t->job || r->refusal.kind != REFUSED_FOREIGN || op->now < plan_refused_until(&r->refusal) ||
 	    !send_may(op, t->job))
@@ -95,12 +96,12 @@ static bool ask_for_child(struct op *op, const struct refused *r)
 	return true;
 }
 
-bool taken_ask(struct op *op, struct cached_job *job)
+bool taken_ask(struct operator* op, struct cached_job *job)
 {
 	bool ended = job->record && job->record->outcome, asked = false;
 
 	/* Who has ended makes nothing but what does not count. */
-	for (const struct refused *r = job->refused; r && !job->meta.deleted; r = r->next)
+	for (const struct child_refused *r = job->refused; r && !job->meta.deleted; r = r->next)
 		if (!ended || refused_is_aux(job, r->refusal.role))
 			asked |= ask_for_child(op, r);
 	return asked;

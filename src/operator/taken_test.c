@@ -8,7 +8,7 @@
 #include "operator/testing.h"
 
 /* The master's pod cannot be made: POD stands under its name. */
-static void meet(struct script *s, struct pod *pod)
+static void meet(struct operator_script *s, struct pod *pod)
 {
 	struct sent *t = first_pod(s);
 
@@ -21,7 +21,7 @@ static void meet(struct script *s, struct pod *pod)
 }
 
 /* Of an earlier job of that name; it is on its way out. */
-static struct pod old_pod(const struct script *s)
+static struct pod old_pod(const struct operator_script *s)
 {
 	return (struct pod){ .meta = { .ns = STR("ns"),
 		                       .uid = STR("old"),
@@ -41,7 +41,7 @@ static struct cluster_event about(enum cluster_event_type type, struct pod *pod)
 /* A moment later, before any timer: a pod that the watch shows. */
 static void test_old_pod_goes(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s);
 
 	meet(s, &pod);
@@ -55,7 +55,7 @@ static void test_old_pod_goes(void **state)
 /* The watch is behind, and never showed it. */
 static void test_goes_before_it_was_shown(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s);
 
 	meet(s, &pod);
@@ -70,7 +70,7 @@ static void test_goes_before_it_was_shown(void **state)
 /* The watch broke, and the next list does not hold it. */
 static void test_goes_between_lists(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s);
 
 	meet(s, &pod);
@@ -83,7 +83,7 @@ static void test_goes_between_lists(void **state)
 /* The watch is quicker than the answer. */
 static void test_goes_while_it_is_asked_for(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s), *get;
 	struct pod pod = old_pod(s);
 
@@ -102,7 +102,7 @@ static void test_goes_while_it_is_asked_for(void **state)
 
 static void test_another_one_goes(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s), other = old_pod(s);
 
 	meet(s, &pod);
@@ -118,7 +118,7 @@ static void test_another_one_goes(void **state)
 /* Whoever has no label of ours is in no watch. */
 static void test_stranger_is_asked_for(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s);
 
 	pod.job_uid = STR_NONE;
@@ -143,7 +143,7 @@ static void test_stranger_is_asked_for(void **state)
 
 static void test_question_fails(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s);
 
 	pod.job_uid = STR_NONE;
@@ -160,7 +160,7 @@ static void test_question_fails(void **state)
 }
 
 /* A create of ours was late: the name is ours by now. */
-static void is_ours(struct script *s, const char *label)
+static void is_ours(struct operator_script *s, const char *label)
 {
 	struct pod pod = old_pod(s);
 	struct sent *get;
@@ -184,7 +184,7 @@ static void test_is_ours_after_all(void **state)
 
 static void test_is_adopted_after_all(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *patch;
 	struct pod pod;
 
@@ -198,7 +198,7 @@ static void test_is_adopted_after_all(void **state)
 
 static void test_service_goes(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct service old = {
 		.meta = { .ns = STR("ns"), .uid = STR("old"), .rv = STR("5"), .owner_uid = STR("old-job") },
 		.job_uid = STR("old-job")
@@ -223,7 +223,7 @@ static void test_service_goes(void **state)
 /* Nobody waits any more (the sanitizers look). */
 static void test_job_goes_first(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct pod pod = old_pod(s);
 	struct job_object o;
 

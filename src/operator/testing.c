@@ -11,7 +11,7 @@
 
 static void submit(struct cluster *c, const struct request *r)
 {
-	struct script *s = (struct script *)(void *)c;
+	struct operator_script *s = (struct operator_script *)(void *)c;
 	struct sent *t = &s->sent[s->n_sent++];
 
 	assert_true(s->n_sent <= MOST);
@@ -25,7 +25,7 @@ static void submit(struct cluster *c, const struct request *r)
 
 static bool next(struct cluster *c, struct cluster_event *ret)
 {
-	struct script *s = (struct script *)(void *)c;
+	struct operator_script *s = (struct operator_script *)(void *)c;
 
 	*ret = s->event;
 	if (!s->full)
@@ -36,12 +36,12 @@ static bool next(struct cluster *c, struct cluster_event *ret)
 
 static msec now(void *cookie)
 {
-	return ((struct script *)cookie)->now;
+	return ((struct operator_script *)cookie)->now;
 }
 
 static const struct cluster_ops ops = { submit, next };
 
-void run_step(struct script *s)
+void run_step(struct operator_script *s)
 {
 	if (s->listens)
 		operator_listen(s->op);
@@ -49,7 +49,7 @@ void run_step(struct script *s)
 		s->wake = operator_step(s->op);
 }
 
-void deliver(struct script *s, struct cluster_event ev)
+void deliver(struct operator_script *s, struct cluster_event ev)
 {
 	s->event = ev;
 	s->full = true;
@@ -57,13 +57,13 @@ void deliver(struct script *s, struct cluster_event ev)
 	assert_false(s->full);
 }
 
-void list_one(struct script *s, enum resource r)
+void list_one(struct operator_script *s, enum resource r)
 {
 	deliver(s, (struct cluster_event){ .type = EVENT_SYNC, .resource = r });
 	deliver(s, (struct cluster_event){ .type = EVENT_SYNCED, .resource = r });
 }
 
-static const struct clock *clock_of(struct script *s)
+static const struct clock *clock_of(struct operator_script *s)
 {
 	struct clock *c = arena_new(&s->arena, struct clock);
 
@@ -71,7 +71,7 @@ static const struct clock *clock_of(struct script *s)
 	return c;
 }
 
-void script_limit(struct script *s, size_t requests_max)
+void script_limit(struct operator_script *s, size_t requests_max)
 {
 	struct operator_config config = operator_config_default;
 
@@ -83,7 +83,7 @@ void script_limit(struct script *s, size_t requests_max)
 
 int script_setup(void **state)
 {
-	struct script *s = xcalloc(1, sizeof(*s));
+	struct operator_script *s = xcalloc(1, sizeof(*s));
 	struct operator_config config = operator_config_default;
 	struct err e = ERR_INIT;
 
@@ -103,7 +103,7 @@ int script_setup(void **state)
 
 int script_teardown(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	operator_free(s->op);
 	kinds_free(s->kinds);
@@ -114,7 +114,7 @@ int script_teardown(void **state)
 }
 
 /* What is sent and not answered yet: "create pod", … */
-struct sent *waiting(struct script *s, enum verb verb, enum resource r)
+struct sent *waiting(struct operator_script *s, enum verb verb, enum resource r)
 {
 	for (size_t i = 0; i < s->n_sent; i++)
 		if (!s->sent[i].answered && s->sent[i].r.verb == verb && s->sent[i].r.resource == r)
@@ -122,7 +122,7 @@ struct sent *waiting(struct script *s, enum verb verb, enum resource r)
 	return NULL;
 }
 
-size_t count_waiting(struct script *s)
+size_t count_waiting(struct operator_script *s)
 {
 	size_t n = 0;
 
@@ -131,7 +131,7 @@ size_t count_waiting(struct script *s)
 	return n;
 }
 
-size_t count_waiting_creates(struct script *s)
+size_t count_waiting_creates(struct operator_script *s)
 {
 	size_t n = 0;
 
@@ -140,7 +140,7 @@ size_t count_waiting_creates(struct script *s)
 	return n;
 }
 
-size_t count_its_creates(struct script *s)
+size_t count_its_creates(struct operator_script *s)
 {
 	size_t n = 0;
 
@@ -149,7 +149,7 @@ size_t count_its_creates(struct script *s)
 	return n;
 }
 
-void answer(struct script *s, struct sent *t, struct outcome o)
+void answer(struct operator_script *s, struct sent *t, struct outcome o)
 {
 	assert_non_null(t);
 	t->answered = true;
@@ -157,12 +157,12 @@ void answer(struct script *s, struct sent *t, struct outcome o)
 	deliver(s, (struct cluster_event){ .type = EVENT_OUTCOME, .outcome = o });
 }
 
-void refuse(struct script *s, struct sent *t, int code, const char *reason)
+void refuse(struct operator_script *s, struct sent *t, int code, const char *reason)
 {
 	answer(s, t, (struct outcome){ .code = code, .reason = str_c(reason), .message = STR("no") });
 }
 
-struct job_object job_object(struct script *s, const char *rv, const char *status, int workers)
+struct job_object job_object(struct operator_script *s, const char *rv, const char *status, int workers)
 {
 	const char *template =
 		arena_printf(&s->arena,
@@ -193,7 +193,7 @@ struct job_object job_object(struct script *s, const char *rv, const char *statu
 	};
 }
 
-void put_job(struct script *s, const char *rv, const char *status, int workers)
+void put_job(struct operator_script *s, const char *rv, const char *status, int workers)
 {
 	struct job_object o = job_object(s, rv, status, workers);
 
@@ -202,14 +202,14 @@ void put_job(struct script *s, const char *rv, const char *status, int workers)
 	deliver(s, (struct cluster_event){ .type = EVENT_PUT, .resource = RES_JOB, .object = { RES_JOB, .job = &o } });
 }
 
-void speak_of(struct script *s, const char *name)
+void speak_of(struct operator_script *s, const char *name)
 {
 	s->name = s->uid = name;
 	s->status = STR_NONE;
 }
 
 /* The server takes the status write that waits. */
-void status_written(struct script *s)
+void status_written(struct operator_script *s)
 {
 	struct sent *t = waiting(s, VERB_PATCH_STATUS, RES_JOB);
 	yyjson_doc *patch CLEANUP(json_docp) = t ? json_parse(t->r.body, NULL) : NULL;
@@ -227,13 +227,13 @@ void status_written(struct script *s)
 	answer(s, t, (struct outcome){ .code = 200, .object = { RES_JOB, .job = &o } });
 }
 
-void status_written_if_any(struct script *s)
+void status_written_if_any(struct operator_script *s)
 {
 	if (waiting(s, VERB_PATCH_STATUS, RES_JOB))
 		status_written(s);
 }
 
-void listed(struct script *s)
+void listed(struct operator_script *s)
 {
 	list_one(s, RES_JOB);
 	list_one(s, RES_POD);
@@ -242,7 +242,7 @@ void listed(struct script *s)
 }
 
 /* The server takes the create and answers with what it made. */
-void server_made(struct script *s, struct sent *t, const char *uid)
+void server_made(struct operator_script *s, struct sent *t, const char *uid)
 {
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(t->r.body, NULL);
 	yyjson_val *m = json_get(yyjson_doc_get_root(doc), "metadata"), *labels = json_get(m, "labels");
@@ -263,7 +263,7 @@ void server_made(struct script *s, struct sent *t, const char *uid)
 }
 
 /* Answers everything that is sent until nothing more is: creates and status writes go well. */
-void settle_all(struct script *s)
+void settle_all(struct operator_script *s)
 {
 	static int serial;
 	char uid[32];
@@ -281,7 +281,7 @@ void settle_all(struct script *s)
 }
 
 /* Brings it to the first create of a pod. */
-struct sent *first_pod(struct script *s)
+struct sent *first_pod(struct operator_script *s)
 {
 	struct sent *t;
 
@@ -306,7 +306,7 @@ struct pod found_pod(const struct sent *t, const char *owner, const char *label)
 		             .phase = POD_RUNNING };
 }
 
-bool next_made(struct script *s)
+bool next_made(struct operator_script *s)
 {
 	static int n;
 	char uid[16];
@@ -322,14 +322,14 @@ bool next_made(struct script *s)
 	return t;
 }
 
-struct sent *next_status(struct script *s)
+struct sent *next_status(struct operator_script *s)
 {
 	for (int i = 0; i < 20 && !waiting(s, VERB_PATCH_STATUS, RES_JOB) && next_made(s); i++)
 		;
 	return waiting(s, VERB_PATCH_STATUS, RES_JOB);
 }
 
-bool debug_has(struct script *s, const char *text)
+bool debug_has(struct operator_script *s, const char *text)
 {
 	struct buf out = BUF_INIT(1 << 20);
 	bool has;

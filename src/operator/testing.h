@@ -16,7 +16,7 @@ struct sent {
 };
 
 /* Keeps what was sent, and delivers one event at a time. */
-struct script {
+struct operator_script {
 	struct cluster cluster; /* first */
 	struct arena arena;
 	struct sent sent[MOST];
@@ -26,7 +26,7 @@ struct script {
 	msec now;
 	msec wake;
 	struct kinds *kinds;
-	struct op *op;
+	struct operator* op;
 	yyjson_doc *doc;
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;
@@ -43,40 +43,40 @@ int script_setup(void **state);
 int script_teardown(void **state);
 
 /* Another operator, with so many requests in flight at the most. */
-void script_limit(struct script *s, size_t requests_max);
+void script_limit(struct operator_script *s, size_t requests_max);
 /* From now on it is about the job of that name, which has no status yet. Its UID is the name. */
-void speak_of(struct script *s, const char *name);
+void speak_of(struct operator_script *s, const char *name);
 /* Calls the operator; delivers one event to it; an empty list of one resource, and of all. */
-void run_step(struct script *s);
-void deliver(struct script *s, struct cluster_event ev);
-void list_one(struct script *s, enum resource r);
-void listed(struct script *s);
+void run_step(struct operator_script *s);
+void deliver(struct operator_script *s, struct cluster_event ev);
+void list_one(struct operator_script *s, enum resource r);
+void listed(struct operator_script *s);
 /* A TfJob with one master. STATUS is JSON or empty; the object lives until the next call. */
-struct job_object job_object(struct script *s, const char *rv, const char *status, int workers);
-void put_job(struct script *s, const char *rv, const char *status, int workers);
+struct job_object job_object(struct operator_script *s, const char *rv, const char *status, int workers);
+void put_job(struct operator_script *s, const char *rv, const char *status, int workers);
 
 /* What was sent and is not answered yet: the first of its sort, or NULL. */
-struct sent *waiting(struct script *s, enum verb verb, enum resource r);
-size_t count_waiting(struct script *s);
-size_t count_waiting_creates(struct script *s);
+struct sent *waiting(struct operator_script *s, enum verb verb, enum resource r);
+size_t count_waiting(struct operator_script *s);
+size_t count_waiting_creates(struct operator_script *s);
 /* … of the present job's UID. */
-size_t count_its_creates(struct script *s);
-void answer(struct script *s, struct sent *t, struct outcome o);
-void refuse(struct script *s, struct sent *t, int code, const char *reason);
+size_t count_its_creates(struct operator_script *s);
+void answer(struct operator_script *s, struct sent *t, struct outcome o);
+void refuse(struct operator_script *s, struct sent *t, int code, const char *reason);
 /* The server does what it was asked for, and answers with the object. */
-void server_made(struct script *s, struct sent *t, const char *uid);
-void status_written(struct script *s);
-void status_written_if_any(struct script *s);
+void server_made(struct operator_script *s, struct sent *t, const char *uid);
+void status_written(struct operator_script *s);
+void status_written_if_any(struct operator_script *s);
 /* … until nothing more is sent. */
-void settle_all(struct script *s);
+void settle_all(struct operator_script *s);
 /* One more request goes well: of a child if there is one; false if there was none. */
-bool next_made(struct script *s);
+bool next_made(struct operator_script *s);
 /* … until a status write waits; NULL: none does. */
-struct sent *next_status(struct script *s);
+struct sent *next_status(struct operator_script *s);
 /* Does operator_debug() say that of the job? */
-bool debug_has(struct script *s, const char *text);
+bool debug_has(struct operator_script *s, const char *text);
 /* Brings it to the first create of a pod. */
-struct sent *first_pod(struct script *s);
+struct sent *first_pod(struct operator_script *s);
 /* A pod that stands under that name. */
 struct pod found_pod(const struct sent *t, const char *owner, const char *label);
 

@@ -13,13 +13,13 @@
 #define KIND "TfJob.mlkube.io"
 #define OTHER "MXJob.mpba.fbk.eu"
 
-static void list_kind(struct script *s, enum cluster_event_type type, const char *kind)
+static void list_kind(struct operator_script *s, enum cluster_event_type type, const char *kind)
 {
 	deliver(s, (struct cluster_event){ .type = type, .resource = RES_JOB, .kind = str_c(kind) });
 }
 
 /* Pods, services and nodes are listed. */
-static void list_rest(struct script *s)
+static void list_rest(struct operator_script *s)
 {
 	list_one(s, RES_POD);
 	list_one(s, RES_SERVICE);
@@ -27,7 +27,7 @@ static void list_rest(struct script *s)
 }
 
 /* All kinds but ours and the other one are listed. */
-static void list_most(struct script *s)
+static void list_most(struct operator_script *s)
 {
 	for (size_t i = 0; i < kinds_count(s->kinds); i++) {
 		struct str id = kinds_at(s->kinds, i)->id;
@@ -39,7 +39,7 @@ static void list_most(struct script *s)
 	}
 }
 
-static enum trouble_heard trouble(struct script *s, const char *kind, int code, const char *text)
+static enum trouble_heard trouble(struct operator_script *s, const char *kind, int code, const char *text)
 {
 	struct buf line = BUF_INIT(1024);
 	enum trouble_heard heard = operator_trouble(s->op, RES_JOB, str_c(kind), code, STR("no way"), &line);
@@ -50,7 +50,7 @@ static enum trouble_heard trouble(struct script *s, const char *kind, int code, 
 }
 
 /* Is the line among the metrics? */
-static void metric_is(struct script *s, const char *line)
+static void metric_is(struct operator_script *s, const char *line)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_now now = { .op = s->op, .kinds = s->kinds, .leads = -1 };
@@ -63,7 +63,7 @@ static void metric_is(struct script *s, const char *line)
 	metrics_free(m);
 }
 
-static void troubles_are(struct script *s, const char *want)
+static void troubles_are(struct operator_script *s, const char *want)
 {
 	struct buf out = BUF_INIT(1024);
 
@@ -75,7 +75,7 @@ static void troubles_are(struct script *s, const char *want)
 /* A job is planned once its own kind is listed, whatever becomes of the others. */
 static void test_kinds_by_themselves(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	list_rest(s);
 	list_kind(s, EVENT_SYNC, KIND);
@@ -109,7 +109,7 @@ static void test_kinds_by_themselves(void **state)
 /* The right to list our kind comes later. */
 static void test_right_comes(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	list_rest(s);
 	list_most(s);
@@ -128,7 +128,7 @@ static void test_right_comes(void **state)
 static void test_errors(void **state)
 {
 	static const int passing[] = { 0, 401, 408, 429 };
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	list_rest(s);
 	list_most(s);
@@ -150,7 +150,7 @@ static void test_errors(void **state)
 
 static void test_nobody_can_be_served(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct buf line = BUF_INIT(1 << 16);
 
 	list_rest(s);
@@ -162,7 +162,7 @@ static void test_nobody_can_be_served(void **state)
 
 /* Objects that cannot be read */
 
-static void leave_out(struct script *s, enum resource r, const char *name, const char *owner, bool gone)
+static void leave_out(struct operator_script *s, enum resource r, const char *name, const char *owner, bool gone)
 {
 	struct meta m = { .ns = STR("ns"), .name = str_c(name), .uid = str_c(name), .rv = STR("9") };
 
@@ -179,7 +179,7 @@ static FILE *log_file;
 static int unread;
 static char unread_text[256];
 
-static void see(void *cookie, const struct sight *s)
+static void see(void *cookie, const struct observer_sight *s)
 {
 	(void)cookie;
 	if (s->type != SIGHT_UNREAD)
@@ -201,7 +201,7 @@ static int logged(const char *what)
 static int setup(void **state)
 {
 	script_setup(state);
-	((struct script *)*state)->op->config.observer.see = see;
+	((struct operator_script *)*state)->op->config.observer.see = see;
 	unread = 0;
 	log_file = open_memstream(&log_text, &log_size);
 	log_setup(LOG_TEXT, LOG_INFO, &clock_wall);
@@ -220,7 +220,7 @@ static int teardown(void **state)
 /* A pod of ours that stands there is not made again: it is asked for. */
 static void test_own_pod_is_asked_for(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent *t = first_pod(s);
 	struct pod pod = found_pod(t, UID, UID);
 
@@ -260,7 +260,7 @@ static void test_not_ours_any_more(void **state)
 		struct sent asked;
 	} cases[] = { { UID, "", { .r = { .name = STR_INIT("x") } } },
 		      { "somebody", UID, { .r = { .name = STR_INIT("y") } } } };
-	struct script *s = *state;
+	struct operator_script *s = *state;
 
 	listed(s);
 	put_job(s, "1", "", 0);
@@ -281,7 +281,7 @@ static void test_not_ours_any_more(void **state)
 /* It is told once, as long as it is so. */
 static void test_told_once(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	struct sent asked = { .r = { .name = STR("x") } };
 	struct pod pod = found_pod(&asked, "somebody", UID);
 
@@ -323,7 +323,7 @@ static void test_told_once(void **state)
 /* Anybody can make as many as he likes. */
 static void test_many(void **state)
 {
-	struct script *s = *state;
+	struct operator_script *s = *state;
 	char name[32];
 
 	listed(s);

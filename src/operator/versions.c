@@ -1,8 +1,8 @@
 #include "operator/versions.h"
 
-void versions_start(struct versions *v, enum origin from)
+void versions_start(struct versions *v, enum version_origin from)
 {
-	*v = (struct versions){ .ahead = from == FROM_ANSWER };
+	*v = (struct versions){ .ahead = from == VERSION_FROM_ANSWER };
 }
 
 void versions_doubt(struct versions *v, uint64_t sent)
@@ -35,19 +35,19 @@ static bool newer(struct str have, struct str rv)
 	return !decimal(have) || !decimal(rv) || larger(rv, have);
 }
 
-bool versions_take(struct versions *v, struct str have, struct str rv, enum origin from)
+bool versions_take(struct versions *v, struct str have, struct str rv, enum version_origin from)
 {
 	/* Whoever lists it or finds it says that it is there; a watch may repeat itself. */
-	if (from != FROM_WATCH)
+	if (from != VERSION_FROM_WATCH)
 		v->unsure = false;
 	if (str_eq(have, rv)) {
-		if (from != FROM_ANSWER)
+		if (from != VERSION_FROM_ANSWER)
 			v->ahead = false;
 		return false;
 	}
 	if (!newer(have, rv))
 		return false;
-	v->ahead = from == FROM_ANSWER;
+	v->ahead = from == VERSION_FROM_ANSWER;
 	v->unsure = false;
 	return true;
 }

@@ -21,19 +21,19 @@ static msec barren_delay(int32_t barren)
 	return barren > 2 ? backoff_delay(&barren_pace, barren) : 0;
 }
 
-static msec level_delay(const struct level *l, const struct restart *r)
+static msec level_delay(const struct restart_level *l, const struct restart *r)
 {
 	return MAX(backoff_delay(r, l->streak), barren_delay(l->barren));
 }
 
-bool backoff_is_quiet(const struct level *l, const struct restart *r, msec now)
+bool backoff_is_quiet(const struct restart_level *l, const struct restart *r, msec now)
 {
 	int32_t cap = l->barren ? MAX(r->backoff_max, barren_pace.backoff_max) : r->backoff_max;
 
 	return now - l->at > 2 * SECONDS(cap) + level_delay(l, r);
 }
 
-void backoff_hit(struct level *l, const struct restart *r, msec stamp, bool barren)
+void backoff_hit(struct restart_level *l, const struct restart *r, msec stamp, bool barren)
 {
 	bool quiet = backoff_is_quiet(l, r, stamp);
 
@@ -44,7 +44,7 @@ void backoff_hit(struct level *l, const struct restart *r, msec stamp, bool barr
 
 /* A restart that lies further ahead than the longest wait was written by a clock that was set back since: nobody waits
    for that time to come again. */
-static msec level_until(const struct world *w, const struct level *l, const struct restart *r)
+static msec level_until(const struct world *w, const struct restart_level *l, const struct restart *r)
 {
 	return l->at > w->now + SECONDS(r->backoff_max) + MINUTES(1) ? 0 : l->at + level_delay(l, r);
 }
@@ -52,7 +52,8 @@ static msec level_until(const struct world *w, const struct level *l, const stru
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index)
 {
 	const struct restart *r = restart_rules(w, v, index);
-	const struct level *own = record_index_level(v->rec, index), *role = &v->rec->level, *job = &w->next->level;
+	const struct restart_level *own = record_index_level(v->rec, index), *role = &v->rec->level,
+				   *job = &w->next->level;
 	msec until = level_until(w, role, r);
 
 	if (!v->role->aux)

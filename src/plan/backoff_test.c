@@ -73,7 +73,7 @@ static void a_clock_is_set_back(void **state)
 
 static void a_quiet_time_resets_it(void **state)
 {
-	struct level l = { 0 };
+	struct restart_level l = { 0 };
 	const struct restart r = { .backoff_initial = 10, .backoff_max = 300 };
 	msec now = 1700000000000;
 

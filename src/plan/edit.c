@@ -13,16 +13,16 @@ static void shrink(struct world *w, struct role_view *v, int32_t was)
 	/* An index that leaves is a generation further when it comes back: its old pod has nothing to do with it, and
 	   what happened before is forgotten. Where everyone starts again, the job's generation does that. */
 	for (int32_t i = count; v->role->elastic && i < was; i++) {
-		struct level *l = record_index_make(v->rec, w->a, i);
+		struct restart_level *l = record_index_make(v->rec, w->a, i);
 
 		l->generation++;
 		l->before++;
 	}
 	for (size_t i = 0; i < v->rec->n_indexes; i++) {
-		struct level *l = &v->rec->indexes[i].level;
+		struct restart_level *l = &v->rec->indexes[i].level;
 
 		if (v->rec->indexes[i].index >= count)
-			*l = (struct level){ .generation = l->generation, .before = l->before };
+			*l = (struct restart_level){ .generation = l->generation, .before = l->before };
 	}
 }
 

@@ -3,11 +3,11 @@
 #include "plan/world.h"
 
 /* What the limit of that replica looks at. */
-static const struct level *level_of(const struct world *w, const struct role_view *v, int32_t index)
+static const struct restart_level *level_of(const struct world *w, const struct role_view *v, int32_t index)
 {
-	static const struct level none;
+	static const struct restart_level none;
 	const struct restart *r = restart_rules(w, v, index);
-	const struct level *own;
+	const struct restart_level *own;
 
 	if (r->limit_by_role)
 		return &v->rec->level;
@@ -38,12 +38,12 @@ bool limit_is_reached(const struct world *w, const struct role_view *v, const st
 	return cause_counted(cause) && r->limit >= 0 && count >= r->limit;
 }
 
-static void limit_raise(struct level *l, bool anew)
+static void limit_raise(struct restart_level *l, bool anew)
 {
 	l->counted = anew ? 1 : MIN(l->counted, INT32_MAX - 1) + 1;
 }
 
-void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level *raised)
+void limit_hit(struct world *w, struct role_view *v, int32_t index, struct restart_level *raised)
 {
 	const struct replica *rep = &v->replicas[index];
 	const struct restart *r = restart_rules(w, v, index);

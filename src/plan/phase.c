@@ -7,7 +7,7 @@ static bool restarting(const struct world *w, const struct role_view *v, int32_t
 	return w->next->restarting && record_generation(w->next, v->role, v->rec, index) > 0;
 }
 
-static void count_replica(const struct world *w, const struct role_view *v, int32_t index, struct counts *c)
+static void count_replica(const struct world *w, const struct role_view *v, int32_t index, struct role_counts *c)
 {
 	const struct replica *rep = &v->replicas[index];
 
@@ -138,7 +138,7 @@ static void count_all(struct world *w, bool *placed)
 
 		if (v->role->aux)
 			continue;
-		v->rec->now = (struct counts){ 0 };
+		v->rec->now = (struct role_counts){ 0 };
 		for (int32_t i = 0; i < v->role->count; i++) {
 			count_replica(w, v, i, &v->rec->now);
 			*placed &= v->replicas[i].verdict >= V_SCHEDULED;
@@ -226,7 +226,7 @@ static enum phase phase_ended(struct world *w)
 	if (w->base->outcome == PHASE_NONE)
 		count_all(w, &placed);
 	for (size_t r = 0; r < w->next->n_roles; r++) {
-		struct counts *c = &w->next->roles[r].now;
+		struct role_counts *c = &w->next->roles[r].now;
 
 		c->pending = c->scheduled = c->restarting = c->ready = 0;
 		c->active = 0;

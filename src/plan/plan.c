@@ -97,7 +97,7 @@ static void forget_quiet(struct world *w)
 
 		for (size_t i = 0; i < rec->n_indexes; i++) {
 			struct index_level *one = &rec->indexes[i];
-			struct level *l = &one->level;
+			struct restart_level *l = &one->level;
 
 			if (l->at && backoff_is_quiet(l, restart_rules(w, v, one->index), w->now)) {
 				l->streak = l->barren = 0;

@@ -28,7 +28,7 @@ static void first_look(void **state)
 static void phases_and_counts(void **state)
 {
 	struct t *t = t_new();
-	const struct counts *c;
+	const struct role_counts *c;
 
 	(void)state;
 	t_role(t, "worker", 3);

@@ -96,10 +96,10 @@ static struct str barren_line(const struct world *w)
 {
 	const struct restart_note *l = &w->next->last;
 	const struct record_role *rec = record_role_of(w->next, l->role);
-	const struct level *level = l->scope == SCOPE_JOB    ? &w->next->level
-	                            : !rec                   ? NULL
-	                            : l->scope == SCOPE_ROLE ? &rec->level
-	                                                     : record_index_level(rec, l->index);
+	const struct restart_level *level = l->scope == SCOPE_JOB    ? &w->next->level
+	                                    : !rec                   ? NULL
+	                                    : l->scope == SCOPE_ROLE ? &rec->level
+	                                                             : record_index_level(rec, l->index);
 
 	if (!level || level->barren < 2)
 		return STR_NONE;
@@ -193,7 +193,7 @@ struct str reason_waiting(const struct world *w)
 
 static struct str running_line(const struct world *w)
 {
-	struct counts c = { 0 };
+	struct role_counts c = { 0 };
 	struct str line;
 
 	for (size_t r = 0; r < w->next->n_roles; r++) {

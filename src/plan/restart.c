@@ -178,7 +178,7 @@ void restart_raise(struct world *w, enum scope scope, enum cause cause, struct r
                    int32_t exit_code)
 {
 	struct record *next = w->next;
-	struct level *level = &next->level;
+	struct restart_level *level = &next->level;
 
 	w->raised = true;
 	if (v && v->role->aux)

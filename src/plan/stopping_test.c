@@ -356,7 +356,7 @@ static void an_elastic_member_leaves_and_comes_back(void **state)
 static void an_elastic_member_comes_back_afresh(void **state)
 {
 	struct t *t = running();
-	const struct level *l;
+	const struct restart_level *l;
 
 	(void)state;
 	t->roles[1].elastic = true;

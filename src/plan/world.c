@@ -79,7 +79,7 @@ static bool better(const struct pod *a, const struct pod *b)
    keeps generations growing; if it is only stale, the write of it meets a conflict and does no harm. */
 static void lift(struct world *w, struct role_view *v, const struct pod *pod, int64_t expected)
 {
-	struct level *l = record_index_make(v->rec, w->a, pod->index);
+	struct restart_level *l = record_index_make(v->rec, w->a, pod->index);
 
 	l->generation += pod->generation - expected;
 }

@@ -133,9 +133,9 @@ const struct container *creating_problem(const struct pod *pod);
 /* backoff.c */
 msec backoff_delay(const struct restart *r, int32_t streak);
 /* Counts a restart at this level. BARREN: of a pod that never ran, for a cause that does not count. */
-void backoff_hit(struct level *l, const struct restart *r, msec stamp, bool barren);
+void backoff_hit(struct restart_level *l, const struct restart *r, msec stamp, bool barren);
 /* The replica was quiet for so long that the next restart is a first one. */
-bool backoff_is_quiet(const struct level *l, const struct restart *r, msec now);
+bool backoff_is_quiet(const struct restart_level *l, const struct restart *r, msec now);
 /* The replica may not be made before this. */
 msec backoff_until(const struct world *w, const struct role_view *v, int32_t index);
 
@@ -143,7 +143,7 @@ msec backoff_until(const struct world *w, const struct role_view *v, int32_t ind
 /* Has a replica that failed, or were to fail now, by this used up its restarts? */
 bool limit_is_reached(const struct world *w, const struct role_view *v, const struct replica *rep, enum cause cause);
 /* Counts the restart of a failed replica; RAISED is where the generation is. */
-void limit_hit(struct world *w, struct role_view *v, int32_t index, struct level *raised);
+void limit_hit(struct world *w, struct role_view *v, int32_t index, struct restart_level *raised);
 /* How near each role is to its limit, for the status. */
 void limit_show(struct world *w);
 

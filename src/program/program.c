@@ -86,7 +86,7 @@ static void on_certs(void *cookie, const char *problem)
 		log_warn(NO_FIELDS, "the certificates are unchanged: %s", problem);
 }
 
-static void log_answer(const struct sight *s)
+static void log_answer(const struct observer_sight *s)
 {
 	static const char *const verbs[] = {
 		[VERB_GET] = "get",     [VERB_CREATE] = "create",       [VERB_DELETE] = "delete",
@@ -99,7 +99,7 @@ static void log_answer(const struct sight *s)
 	          bad ? ": " : "", STR_F(bad ? s->message : STR_NONE));
 }
 
-static void log_record(const struct sight *s)
+static void log_record(const struct observer_sight *s)
 {
 	struct log_field fields[SIGHT_FIELDS];
 
@@ -107,7 +107,7 @@ static void log_record(const struct sight *s)
 		log_info(fields, sight_fields(s, fields), "%.*s", STR_F(s->record->reason));
 }
 
-static void on_sight(void *cookie, const struct sight *s)
+static void on_sight(void *cookie, const struct observer_sight *s)
 {
 	struct program *p = cookie;
 

@@ -45,7 +45,7 @@ struct program {
 	size_t n_crds;
 	struct lease *lease; /* NULL: no election */
 	bool led;            /* as it was logged */
-	struct op *op;
+	struct operator* op;
 	struct metrics *metrics;
 	struct events *events;
 	struct str identity;

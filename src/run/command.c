@@ -115,7 +115,7 @@ static int free_port(struct err *e)
 bool run_command_meet(struct run *r, struct err *e)
 {
 	bool host = meets(r, "MASTER_ADDR"), number = meets(r, "MASTER_PORT");
-	struct edits edits = { 0 };
+	struct job_edits edits = { 0 };
 	yyjson_doc *doc;
 	int port;
 

@@ -34,7 +34,7 @@ void run_take_roles(struct run *r, const struct job *job)
 }
 
 static bool take_job(struct run *r, const char *file, const struct manifest *m, const struct manifest_object *o,
-                     struct report *report)
+                     struct cli_report *report)
 {
 	struct run_input *in = &r->input;
 	struct err e = ERR_INIT;
@@ -77,7 +77,7 @@ static void take_other(struct run *r, yyjson_val *root)
 	buf_release(&text);
 }
 
-static bool read_file(struct run *r, const char *file, struct report *report)
+static bool read_file(struct run *r, const char *file, struct cli_report *report)
 {
 	struct manifest_object o;
 	struct manifest m;
@@ -107,7 +107,7 @@ static bool read_file(struct run *r, const char *file, struct report *report)
 
 bool run_read(struct run *r, int n, char **files)
 {
-	struct report report = report_to(stderr);
+	struct cli_report report = report_to(stderr);
 
 	report.edits = &r->options->edits;
 	for (int i = 0; i < n; i++)

@@ -7,7 +7,7 @@
 #include "client/write.h"
 
 struct run_options {
-	struct edits edits;
+	struct job_edits edits;
 	struct opt_list kills, volumes, rootfs;
 	bool keep, quiet, host_network, without_gpus;
 	const char *timeout, *color;

@@ -16,7 +16,7 @@ static const msec list_lasts = SECONDS(2);
 
 /* A restart of the whole job, or of a role, lets the old members go before the first new one is made. */
 static void check_drained(struct sim *s, const struct sim_request *r, const struct sim_job *job,
-                          const struct version *v, const struct record *rec)
+                          const struct sim_version *v, const struct record *rec)
 {
 	const struct record_role *mine = record_role_of(rec, r->pod.role);
 	const struct job *spec = kind_job(v->spec);
@@ -34,8 +34,8 @@ static void check_drained(struct sim *s, const struct sim_request *r, const stru
 	}
 }
 
-static void check_pod(struct sim *s, const struct sim_request *r, const struct sim_job *job, const struct version *v,
-                      const struct role *role)
+static void check_pod(struct sim *s, const struct sim_request *r, const struct sim_job *job,
+                      const struct sim_version *v, const struct role *role)
 {
 	const struct record *rec = v->record ? v->record : &nothing;
 	const struct record_role *rr = record_role_of(rec, role->name);
@@ -59,7 +59,8 @@ static void check_pod(struct sim *s, const struct sim_request *r, const struct s
 		           r->pod.index, STR_F(job->name));
 }
 
-static void check_group(struct sim *s, const struct sim_request *r, const struct sim_job *job, const struct version *v)
+static void check_group(struct sim *s, const struct sim_request *r, const struct sim_job *job,
+                        const struct sim_version *v)
 {
 	if (v->record && (v->record->outcome || v->record->suspended))
 		sim_broken(s, INV_CLEANED, "PodGroup %.*s is made though %.*s does not run", STR_F(r->r.name),
@@ -71,7 +72,7 @@ void check_patch(struct sim *s, const struct sim_request *r)
 {
 	const struct sim_group *g = r->r.resource == RES_GROUP ? map_get(&s->groups, r->r.name) : NULL;
 	struct sim_job *job = g ? g->job : NULL;
-	const struct version *v = job ? job->known[r->slot] : NULL, *known = job ? job->group_known[r->slot] : NULL;
+	const struct sim_version *v = job ? job->known[r->slot] : NULL, *known = job ? job->group_known[r->slot] : NULL;
 
 	/* A patch of labels alone is no write of what it says. */
 	if (!v || !known || !memmem(r->r.body.p, r->r.body.n, "\"spec\"", 6))
@@ -164,7 +165,7 @@ void check_create(struct sim *s, const struct sim_request *r)
 	int32_t index = pod ? r->pod.index : r->service.index;
 	struct str role_name = pod ? r->pod.role : r->service.role;
 	struct sim_job *job = map_get(&s->jobs_by_uid, r->owner_uid);
-	const struct version *v = job ? job->known[r->slot] : NULL;
+	const struct sim_version *v = job ? job->known[r->slot] : NULL;
 	const struct role *role;
 
 	if (r->fault || !job) {
@@ -383,7 +384,7 @@ static void check_role(struct sim *s, const struct sim_job *job, const struct re
 
 static void check_script(struct sim *s, const struct sim_job *job, const struct record *r)
 {
-	const struct wish *w = &job->wish;
+	const struct sim_wish *w = &job->wish;
 	enum phase end = PHASE_SUCCEEDED;
 	int32_t restarts = 0, counted = 0;
 
@@ -450,7 +451,7 @@ static void check_final(struct sim *s, const struct sim_job *job, const struct r
 }
 
 /* Would clean-up, or suspending, take this pod away; and should whoever wrote the status know? */
-static bool must_go(const struct sim *s, const struct link *by, const struct sim_pod *p, const struct job *spec,
+static bool must_go(const struct sim *s, const struct sim_link *by, const struct sim_pod *p, const struct job *spec,
                     const struct record *r)
 {
 	const struct role *role = job_role(spec, p->now.role);
@@ -474,7 +475,7 @@ static bool must_go(const struct sim *s, const struct link *by, const struct sim
 }
 
 /* Suspended, Complete and Failed are true. */
-static void check_early(struct sim *s, const struct link *by, const struct sim_job *job, const struct job *spec,
+static void check_early(struct sim *s, const struct sim_link *by, const struct sim_job *job, const struct job *spec,
                         const struct record *was, const struct record *is)
 {
 	bool stops = is->phase == PHASE_SUSPENDED || phase_final(is->phase);
@@ -488,8 +489,8 @@ static void check_early(struct sim *s, const struct link *by, const struct sim_j
 }
 
 /* What a later version counted stays. */
-static void check_later_version(struct sim *s, const struct sim_job *job, const struct version *before,
-                                const struct version *after)
+static void check_later_version(struct sim *s, const struct sim_job *job, const struct sim_version *before,
+                                const struct sim_version *after)
 {
 	yyjson_val *was = json_at(before->object.job->root, "status", "dlOperator", "roles", "worker", "restarts",
 	                          NULL),
@@ -499,8 +500,8 @@ static void check_later_version(struct sim *s, const struct sim_job *job, const 
 		sim_broken(s, INV_FINAL, "%.*s forgets what a later version counted", STR_F(job->name));
 }
 
-void check_status(struct sim *s, const struct sim_request *r, struct sim_job *job, const struct version *before,
-                  const struct version *after)
+void check_status(struct sim *s, const struct sim_request *r, struct sim_job *job, const struct sim_version *before,
+                  const struct sim_version *after)
 {
 	const struct record *was = before->record ? before->record : &nothing, *is = after->record;
 	const struct job *spec = kind_job(after->spec);

@@ -9,7 +9,7 @@ void check_delete(struct sim *s, const struct sim_request *r);
 void check_patch(struct sim *s, const struct sim_request *r);
 void check_pod_made(struct sim *s, const struct sim_pod *pod);
 void check_touch(struct sim *s, const struct sim_request *r, bool foreign);
-void check_status(struct sim *s, const struct sim_request *r, struct sim_job *job, const struct version *before,
-                  const struct version *after);
+void check_status(struct sim *s, const struct sim_request *r, struct sim_job *job, const struct sim_version *before,
+                  const struct sim_version *after);
 
 #endif

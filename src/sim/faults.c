@@ -131,7 +131,7 @@ static void keep_out_or_in(struct sim *s)
 
 static void something_fails(struct sim *s)
 {
-	struct stream *st = s->link ? &s->link->streams[rng_below(&s->rng, link_streams(s))] : NULL;
+	struct sim_stream *st = s->link ? &s->link->streams[rng_below(&s->rng, link_streams(s))] : NULL;
 
 	switch (rng_below(&s->rng, 20)) {
 	case 0:

@@ -14,7 +14,7 @@ static bool not_queued(const struct sim_group *g)
 
 static void show(struct sim *s, struct sim_group *g, bool gone)
 {
-	struct version *v = arena_new(s->arena, struct version);
+	struct sim_version *v = arena_new(s->arena, struct sim_version);
 	struct group *copy = arena_raw(s->arena, sizeof(*copy));
 
 	g->now.meta.rv = arena_printf(s->arena, "%llu", (unsigned long long)++s->rv);

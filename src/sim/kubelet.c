@@ -241,7 +241,7 @@ static int32_t wild_code(struct sim *s, struct sim_pod *p, struct str *reason)
 /* What a job with a known end does. False: it runs on. */
 static bool scripted_code(struct sim *s, struct sim_pod *p, int32_t *code)
 {
-	const struct wish *w = &p->job->wish;
+	const struct sim_wish *w = &p->job->wish;
 	bool chief = manifest_chief(w, p->role, p->now.index);
 
 	*code = 0;

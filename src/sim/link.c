@@ -9,9 +9,9 @@
 
 /* Delivery */
 
-static void shown(struct sim *s, const struct link *l, struct version *v)
+static void shown(struct sim *s, const struct sim_link *l, struct sim_version *v)
 {
-	struct version **known = v->job ? &v->job->known[l->slot] : NULL;
+	struct sim_version **known = v->job ? &v->job->known[l->slot] : NULL;
 
 	if (known && (!*known || (*known)->seq < v->seq)) {
 		*known = v;
@@ -20,15 +20,15 @@ static void shown(struct sim *s, const struct link *l, struct version *v)
 	}
 }
 
-static void shown_group(const struct link *l, struct version *v)
+static void shown_group(const struct sim_link *l, struct sim_version *v)
 {
-	struct version **known = v->gang ? &v->gang->group_known[l->slot] : NULL;
+	struct sim_version **known = v->gang ? &v->gang->group_known[l->slot] : NULL;
 
 	if (known && (!*known || (*known)->seq < v->seq))
 		*known = v;
 }
 
-static struct object show(const struct link *l, struct version *v)
+static struct object show(const struct sim_link *l, struct sim_version *v)
 {
 	struct sim *s = l->sim;
 
@@ -39,11 +39,11 @@ static struct object show(const struct link *l, struct version *v)
 	return s->opt.mutant ? mutant_object(s, v) : v->object;
 }
 
-static bool next_of_list(struct link *l, struct cluster_event *ret)
+static bool next_of_list(struct sim_link *l, struct cluster_event *ret)
 {
-	const struct item *it = l->item;
+	const struct stream_item *it = l->item;
 	size_t at = l->at++;
-	struct version *v = at > 0 && at <= it->n ? it->versions[at - 1] : NULL;
+	struct sim_version *v = at > 0 && at <= it->n ? it->versions[at - 1] : NULL;
 
 	if (at == 0) {
 		ret->type = EVENT_SYNC;
@@ -61,7 +61,7 @@ static bool next_of_list(struct link *l, struct cluster_event *ret)
 
 static bool link_next(struct cluster *c, struct cluster_event *ret)
 {
-	struct link *l = (struct link *)(void *)c;
+	struct sim_link *l = (struct sim_link *)(void *)c;
 
 	*ret = (struct cluster_event){ 0 };
 	if (l->reply) {
@@ -94,7 +94,7 @@ static bool link_next(struct cluster *c, struct cluster_event *ret)
 	return true;
 }
 
-void link_run(struct sim *s, struct link *l)
+void link_run(struct sim *s, struct sim_link *l)
 {
 	msec wake;
 
@@ -112,7 +112,7 @@ void link_run(struct sim *s, struct link *l)
 		sim_move(s, l->wake, MAX(wake, l->busy));
 }
 
-void link_wake(struct sim *s, struct link *l)
+void link_wake(struct sim *s, struct sim_link *l)
 {
 	work_woken(s);
 	link_run(s, l);
@@ -144,9 +144,9 @@ size_t link_streams(const struct sim *s)
 	return s->gang ? RES_COUNT : RES_GROUP;
 }
 
-struct link *link_new(struct sim *s, size_t slot)
+struct sim_link *link_new(struct sim *s, size_t slot)
 {
-	struct link *l = arena_new(s->arena, struct link);
+	struct sim_link *l = arena_new(s->arena, struct sim_link);
 	struct operator_config c = config(s);
 
 	l->cluster.ops = &link_ops;
@@ -162,7 +162,7 @@ struct link *link_new(struct sim *s, size_t slot)
 	l->wake->type = EV_OPERATOR;
 	l->wake->what = l;
 	for (size_t i = 0; i < link_streams(s); i++) {
-		struct stream *st = &l->streams[i];
+		struct sim_stream *st = &l->streams[i];
 
 		st->link = l;
 		st->timer = arena_new(s->arena, struct sim_event);
@@ -177,7 +177,7 @@ struct link *link_new(struct sim *s, size_t slot)
 	return l;
 }
 
-void link_crash(struct sim *s, struct link *l, bool cut_off)
+void link_crash(struct sim *s, struct sim_link *l, bool cut_off)
 {
 	operator_free(l->op);
 	l->op = NULL;

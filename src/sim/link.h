@@ -7,30 +7,30 @@
 #include "sim/wire.h"
 
 /* One operator's way to the server. */
-struct link {
+struct sim_link {
 	struct cluster cluster; /* first */
 	struct sim *sim;
-	size_t slot; /* which of the LINKS */
+	size_t slot; /* which of the SIM_LINKS */
 	msec began;
-	struct op *op;
-	struct stream streams[RES_COUNT];
+	struct operator* op;
+	struct sim_stream streams[RES_COUNT];
 	struct sim_event *wake;
 	msec busy; /* plans nothing before */
 	size_t requests_max;
 	/* What is being delivered. */
 	enum resource resource;
-	const struct item *item;
+	const struct stream_item *item;
 	size_t at;
 	struct sim_request *reply;
 };
 
-struct link *link_new(struct sim *s, size_t slot);
+struct sim_link *link_new(struct sim *s, size_t slot);
 /* The operator is called. */
-void link_run(struct sim *s, struct link *l);
+void link_run(struct sim *s, struct sim_link *l);
 /* … since it asked for that. */
-void link_wake(struct sim *s, struct link *l);
+void link_wake(struct sim *s, struct sim_link *l);
 /* The operator is no more; some of its requests still arrive, those of a leader that was cut off late. */
-void link_crash(struct sim *s, struct link *l, bool cut_off);
+void link_crash(struct sim *s, struct sim_link *l, bool cut_off);
 /* The one of today crashes and is started again; or another one takes over. */
 void link_kill(struct sim *s);
 void link_change_leader(struct sim *s);

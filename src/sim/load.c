@@ -72,7 +72,7 @@ void load_check_end(struct sim *s, const struct sim_job *job, const struct recor
 	           (long long)(s->now - due));
 }
 
-void load_check_flight(struct sim *s, const struct link *l)
+void load_check_flight(struct sim *s, const struct sim_link *l)
 {
 	size_t n = 0;
 

@@ -14,6 +14,6 @@ void load_storm(struct sim *s);
 /* The job ends: should it have done so long ago? */
 void load_check_end(struct sim *s, const struct sim_job *job, const struct record *before);
 /* A request is sent. */
-void load_check_flight(struct sim *s, const struct link *l);
+void load_check_flight(struct sim *s, const struct sim_link *l);
 
 #endif

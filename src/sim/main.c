@@ -55,7 +55,7 @@ struct sim_run {
 	struct kinds *kinds;
 	struct arena memory; /* of one seed */
 	struct arena arena;
-	struct tally tally;
+	struct sim_tally tally;
 	uint64_t done;
 	VEC(struct seed_result) broken;
 	bool terminal; /* standard error is one: progress is shown there */
@@ -76,7 +76,7 @@ static bool parse_number(const char *text, int64_t *ret)
 static int find_mutant(const char *name)
 {
 	for (int m = 0; m < MUTANT_COUNT; m++)
-		if (strcmp(mutant_name((enum mutant)m), name) == 0)
+		if (strcmp(mutant_name((enum sim_mutant)m), name) == 0)
 			return m;
 	return -1;
 }
@@ -92,7 +92,7 @@ static enum invariant find_invariant(const char *name)
 static void list_mutants(void)
 {
 	for (int m = 1; m < MUTANT_COUNT; m++)
-		printf("%s %s\n", mutant_name((enum mutant)m), invariant_name(mutant_breaks((enum mutant)m)));
+		printf("%s %s\n", mutant_name((enum sim_mutant)m), invariant_name(mutant_breaks((enum sim_mutant)m)));
 }
 
 /* The last lines of a text. */
@@ -133,7 +133,7 @@ static struct sim_options sim_options(const struct options *o, uint64_t seed)
 static void print_repeat(const struct options *o, const char *seed)
 {
 	printf("again: dl-sim --seed %s --steps %zu%s%s --trace\n", seed, o->steps, o->mutant ? " --mutant " : "",
-	       o->mutant ? mutant_name((enum mutant)o->mutant) : "");
+	       o->mutant ? mutant_name((enum sim_mutant)o->mutant) : "");
 }
 
 static void print_broken(const struct seed_result *r)
@@ -149,7 +149,7 @@ static void print_broken(const struct seed_result *r)
 static void explain(struct sim_run *r, const struct seed_result *broken)
 {
 	struct sim_options opt = sim_options(r->o, broken->seed);
-	struct tally tally = { 0 };
+	struct sim_tally tally = { 0 };
 	char *text = NULL, seed[32];
 	size_t n = 0;
 	struct sim s;
@@ -262,7 +262,7 @@ static void print_table(struct sim_run *r)
 static bool report(struct sim_run *r, double took)
 {
 	const struct options *o = r->o;
-	const struct tally *tally = &r->tally;
+	const struct sim_tally *tally = &r->tally;
 	const char *mark = o->tap ? "# " : "";
 	bool enough = o->seeds >= ENOUGH_SEEDS && !o->mutant && r->done == o->seeds, all;
 

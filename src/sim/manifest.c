@@ -102,22 +102,22 @@ bool manifest_plain_names(size_t row)
 	return row == KIND_A_MX || row == KIND_A_TF;
 }
 
-bool manifest_chief(const struct wish *w, size_t role, int32_t index)
+bool manifest_chief(const struct sim_wish *w, size_t role, int32_t index)
 {
 	return kinds[w->kind].chief == (int)role && index == 0;
 }
 
-bool manifest_flaky(const struct wish *w, size_t role, int32_t index)
+bool manifest_flaky(const struct sim_wish *w, size_t role, int32_t index)
 {
 	return role == kinds[w->kind].works && index == 0;
 }
 
-int32_t *manifest_count(struct wish *w)
+int32_t *manifest_count(struct sim_wish *w)
 {
 	return &w->counts[kinds[w->kind].works];
 }
 
-static void wild(struct sim *s, struct wish *w)
+static void wild(struct sim *s, struct sim_wish *w)
 {
 	struct rng *r = &s->rng;
 
@@ -164,18 +164,18 @@ static size_t some_kind(struct sim *s)
 	return row;
 }
 
-struct wish manifest_wish(struct sim *s)
+struct sim_wish manifest_wish(struct sim *s)
 {
 	struct rng *r = &s->rng;
-	struct wish w = { .serial = ++s->wishes,
-		          .kind = some_kind(s),
-		          .limit = -1,
-		          .window = -1,
-		          .time_limit = -1,
-		          .deadline = -1,
-		          .ttl = -1,
-		          .board_ttl = -1,
-		          .tolerate = -1 };
+	struct sim_wish w = { .serial = ++s->wishes,
+		              .kind = some_kind(s),
+		              .limit = -1,
+		              .window = -1,
+		              .time_limit = -1,
+		              .deadline = -1,
+		              .ttl = -1,
+		              .board_ttl = -1,
+		              .tolerate = -1 };
 
 	for (size_t i = 0; i < SIM_ROLES && kinds[w.kind].roles[i].name; i++)
 		w.counts[i] = (int32_t)rng_between(r, kinds[w.kind].roles[i].least, kinds[w.kind].roles[i].most);
@@ -213,7 +213,7 @@ static yyjson_mut_val *obj_in(yyjson_mut_doc *doc, yyjson_mut_val *parent, const
 	return yyjson_mut_obj_add_obj(doc, parent, key);
 }
 
-static void render_tolerations(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *spec)
+static void render_tolerations(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson_mut_val *spec)
 {
 	static const char *const taints[] = { "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable" };
 	yyjson_mut_val *list, *one;
@@ -231,7 +231,7 @@ static void render_tolerations(const struct wish *w, yyjson_mut_doc *doc, yyjson
 	}
 }
 
-static yyjson_mut_val *render_template(const struct wish *w, yyjson_mut_doc *doc)
+static yyjson_mut_val *render_template(const struct sim_wish *w, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *t = yyjson_mut_obj(doc), *spec = obj_in(doc, t, "spec"), *list, *c;
 
@@ -257,7 +257,7 @@ static yyjson_mut_val *render_template(const struct wish *w, yyjson_mut_doc *doc
 	return t;
 }
 
-static void render_restart(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *policy)
+static void render_restart(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson_mut_val *policy)
 {
 	yyjson_mut_val *r = obj_in(doc, policy, "restart"), *b = obj_in(doc, r, "backoff");
 
@@ -279,7 +279,7 @@ static void render_restart(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut
 		yyjson_mut_obj_add_int(doc, r, "window", w->window);
 }
 
-static void render_board(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *parent)
+static void render_board(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson_mut_val *parent)
 {
 	yyjson_mut_val *board = obj_in(doc, parent, "tensorboard");
 
@@ -288,7 +288,7 @@ static void render_board(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_v
 		yyjson_mut_obj_add_int(doc, board, "ttlSecondsAfterFinished", w->board_ttl);
 }
 
-static yyjson_mut_val *render_policy(const struct wish *w, yyjson_mut_doc *doc)
+static yyjson_mut_val *render_policy(const struct sim_wish *w, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *p = yyjson_mut_obj(doc), *role;
 	const struct role_row *works = &kinds[w->kind].roles[kinds[w->kind].works];
@@ -319,7 +319,7 @@ static yyjson_mut_val *render_policy(const struct wish *w, yyjson_mut_doc *doc)
 	return p;
 }
 
-static void render_d_role(const struct wish *w, size_t i, yyjson_mut_doc *doc, yyjson_mut_val *one)
+static void render_d_role(const struct sim_wish *w, size_t i, yyjson_mut_doc *doc, yyjson_mut_val *one)
 {
 	static const char *const scopes[] = { "Pod", "Replica", "All" };
 
@@ -342,7 +342,7 @@ static void render_d_role(const struct wish *w, size_t i, yyjson_mut_doc *doc, y
 		yyjson_mut_obj_add_str(doc, one, "failPolicy", role_end_name(w->fail));
 }
 
-static yyjson_mut_val *render_role(const struct wish *w, size_t i, yyjson_mut_doc *doc)
+static yyjson_mut_val *render_role(const struct sim_wish *w, size_t i, yyjson_mut_doc *doc)
 {
 	const struct kind_row *k = &kinds[w->kind];
 	yyjson_mut_val *one = yyjson_mut_obj(doc);
@@ -356,7 +356,7 @@ static yyjson_mut_val *render_role(const struct wish *w, size_t i, yyjson_mut_do
 	return one;
 }
 
-static yyjson_mut_val *render_spec(const struct wish *w, yyjson_mut_doc *doc)
+static yyjson_mut_val *render_spec(const struct sim_wish *w, yyjson_mut_doc *doc)
 {
 	const struct kind_row *k = &kinds[w->kind];
 	bool array = manifest_plain_names(w->kind), map = w->kind == KIND_D;
@@ -383,7 +383,7 @@ static yyjson_mut_val *render_spec(const struct wish *w, yyjson_mut_doc *doc)
 	return spec;
 }
 
-static void render_annotations(const struct wish *w, yyjson_mut_doc *doc, yyjson_mut_val *meta)
+static void render_annotations(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson_mut_val *meta)
 {
 	yyjson_mut_val *notes = obj_in(doc, meta, "annotations");
 

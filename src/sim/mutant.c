@@ -53,12 +53,12 @@ static const struct {
 	[MUTANT_HEIR] = { "heir", INV_DELETING },            /* a child is made while its job is being deleted */
 };
 
-const char *mutant_name(enum mutant m)
+const char *mutant_name(enum sim_mutant m)
 {
 	return mutants[m].name;
 }
 
-enum invariant mutant_breaks(enum mutant m)
+enum invariant mutant_breaks(enum sim_mutant m)
 {
 	return mutants[m].breaks;
 }
@@ -145,7 +145,7 @@ bool mutant_request(struct sim *s, struct sim_request *r)
 {
 	bool pod = r->r.resource == RES_POD;
 
-	switch ((enum mutant)s->opt.mutant) {
+	switch ((enum sim_mutant)s->opt.mutant) {
 	case MUTANT_TWIN:
 		if (pod && r->r.verb == VERB_CREATE)
 			twin(s, r);
@@ -302,7 +302,7 @@ static void mend_counts(yyjson_mut_val *val)
 	}
 }
 
-static struct object spoilt_job(struct sim *s, const struct version *v)
+static struct object spoilt_job(struct sim *s, const struct sim_version *v)
 {
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(sim_alc(s));
 	yyjson_mut_val *root = yyjson_val_mut_copy(doc, v->object.job->root);
@@ -329,7 +329,7 @@ static bool has_script(const struct sim *s, const struct pod *pod)
 	return job && job->wish.script != SCRIPT_WILD;
 }
 
-static struct object liar(struct sim *s, const struct version *v)
+static struct object liar(struct sim *s, const struct sim_version *v)
 {
 	struct pod *p = arena_raw(s->arena, sizeof(*p));
 	struct container *c = arena_array(s->arena, struct container, 2);
@@ -344,7 +344,7 @@ static struct object liar(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_POD, .pod = p };
 }
 
-static struct object lenient(struct sim *s, const struct version *v)
+static struct object lenient(struct sim *s, const struct sim_version *v)
 {
 	struct pod *p = arena_raw(s->arena, sizeof(*p));
 
@@ -353,7 +353,7 @@ static struct object lenient(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_POD, .pod = p };
 }
 
-static struct object gullible(struct sim *s, const struct version *v)
+static struct object gullible(struct sim *s, const struct sim_version *v)
 {
 	struct pod *p = arena_raw(s->arena, sizeof(*p));
 
@@ -362,7 +362,7 @@ static struct object gullible(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_POD, .pod = p };
 }
 
-static struct object fussy(struct sim *s, const struct version *v)
+static struct object fussy(struct sim *s, const struct sim_version *v)
 {
 	struct group *g = arena_raw(s->arena, sizeof(*g));
 
@@ -371,9 +371,9 @@ static struct object fussy(struct sim *s, const struct version *v)
 	return (struct object){ .resource = RES_GROUP, .group = g };
 }
 
-struct object mutant_object(struct sim *s, const struct version *v)
+struct object mutant_object(struct sim *s, const struct sim_version *v)
 {
-	enum mutant m = (enum mutant)s->opt.mutant;
+	enum sim_mutant m = (enum sim_mutant)s->opt.mutant;
 	bool job = m == MUTANT_LIMITLESS || m == MUTANT_FORGETFUL || m == MUTANT_AMNESIC || m == MUTANT_BLIND;
 
 	if (v->object.resource == RES_JOB && job)
@@ -400,13 +400,13 @@ void mutant_shown(struct sim *s, struct sim_job *job)
 		wire_submit_spoiled(s, &s->mutant_create);
 }
 
-bool mutant_drops(struct sim *s, const struct item *it)
+bool mutant_drops(struct sim *s, const struct stream_item *it)
 {
 	return s->opt.mutant == MUTANT_DEAF && !it->list && it->version->object.resource == RES_POD &&
 	       it->version->object.pod->phase == POD_SUCCEEDED;
 }
 
-void mutant_skipped(struct sim *s, const struct version *v, struct cluster_event *ev)
+void mutant_skipped(struct sim *s, const struct sim_version *v, struct cluster_event *ev)
 {
 	struct pod *p;
 

@@ -4,7 +4,7 @@
 
 #include "sim/sim.h"
 
-enum mutant {
+enum sim_mutant {
 	MUTANT_NONE,
 	MUTANT_TWIN,
 	MUTANT_LIMITLESS,
@@ -48,18 +48,18 @@ enum mutant {
 	MUTANT_JUMPY,
 	MUTANT_COUNT
 };
-const char *mutant_name(enum mutant m);
-enum invariant mutant_breaks(enum mutant m);
+const char *mutant_name(enum sim_mutant m);
+enum invariant mutant_breaks(enum sim_mutant m);
 /* Spoils a request on its way to the server; false: it is swallowed, and answered as done. */
 bool mutant_request(struct sim *s, struct sim_request *r);
 /* … that writes a status. */
 void mutant_status(struct sim *s, struct sim_request *r);
 /* Spoils what the operator is shown. */
-struct object mutant_object(struct sim *s, const struct version *v);
+struct object mutant_object(struct sim *s, const struct sim_version *v);
 /* The operator was shown a state of a job: now is the time. */
 void mutant_shown(struct sim *s, struct sim_job *job);
-bool mutant_drops(struct sim *s, const struct item *it);
+bool mutant_drops(struct sim *s, const struct stream_item *it);
 /* Spoils the news of an object that is too large. */
-void mutant_skipped(struct sim *s, const struct version *v, struct cluster_event *ev);
+void mutant_skipped(struct sim *s, const struct sim_version *v, struct cluster_event *ev);
 
 #endif

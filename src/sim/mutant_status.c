@@ -23,7 +23,7 @@ static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, 
 }
 
 /* At all levels but that of single replicas. */
-static void forget_limit_count(yyjson_mut_doc *doc, yyjson_mut_val *level, const struct level *now)
+static void forget_limit_count(yyjson_mut_doc *doc, yyjson_mut_val *level, const struct restart_level *now)
 {
 	if (!now->counted)
 		return;
@@ -31,7 +31,7 @@ static void forget_limit_count(yyjson_mut_doc *doc, yyjson_mut_val *level, const
 	yyjson_mut_obj_add_int(doc, level, "limitCount", 0);
 }
 
-static void spoil_role(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role, const struct record_role *now)
+static void spoil_role(enum sim_mutant m, yyjson_mut_doc *doc, yyjson_mut_val *role, const struct record_role *now)
 {
 	bool counts = yyjson_mut_is_int(yyjson_mut_obj_get(role, "counted"));
 	yyjson_mut_val *causes = yyjson_mut_obj_get(role, "restarts");
@@ -69,7 +69,8 @@ static bool has_text(yyjson_mut_val *obj, const char *key, const char *words)
 }
 
 /* KNOWN: its end is. */
-static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, const struct record *now, bool known)
+static void spoil_ends(enum sim_mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, const struct record *now,
+                       bool known)
 {
 	const char *outcome = yyjson_mut_get_str(yyjson_mut_obj_get(rec, "outcome"));
 	bool ends = outcome && !(now && now->outcome);
@@ -88,7 +89,7 @@ static void spoil_ends(enum mutant m, yyjson_mut_doc *doc, yyjson_mut_val *rec, 
 
 void mutant_status(struct sim *s, struct sim_request *r)
 {
-	enum mutant m = (enum mutant)s->opt.mutant;
+	enum sim_mutant m = (enum sim_mutant)s->opt.mutant;
 	yyjson_doc *body = yyjson_read_opts((char *)(uintptr_t)r->r.body.p, r->r.body.n, 0, sim_alc(s), NULL);
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(body, sim_alc(s));
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *rec, *roles, *key;

@@ -47,7 +47,7 @@ static int teardown(void **state)
 static enum invariant run(struct fixture *f, uint64_t seed, int mutant, size_t *step, char why[static 512])
 {
 	struct sim_options opt = { .seed = seed, .steps = STEPS, .mutant = mutant };
-	struct tally tally = { 0 };
+	struct sim_tally tally = { 0 };
 	struct sim s;
 	enum invariant broken;
 
@@ -96,11 +96,11 @@ static void test_mutants(void **state)
 		enum invariant broken = INV_NONE;
 
 		/* In some runs it harms something else first. */
-		for (uint64_t seed = 1; seed <= TRIES && broken != mutant_breaks((enum mutant)m); seed++)
+		for (uint64_t seed = 1; seed <= TRIES && broken != mutant_breaks((enum sim_mutant)m); seed++)
 			broken = run(*state, seed, m, &step, why);
-		if (broken != mutant_breaks((enum mutant)m))
-			fail_msg("%s breaks %s, not %s (%s)", mutant_name((enum mutant)m), invariant_name(broken),
-			         invariant_name(mutant_breaks((enum mutant)m)), why);
+		if (broken != mutant_breaks((enum sim_mutant)m))
+			fail_msg("%s breaks %s, not %s (%s)", mutant_name((enum sim_mutant)m), invariant_name(broken),
+			         invariant_name(mutant_breaks((enum sim_mutant)m)), why);
 		caught[broken] = true;
 	}
 	for (int i = 1; i < INV_COUNT_; i++)

@@ -71,7 +71,7 @@ static void excuse(struct sim *s, const struct sim_node *n, size_t slot)
 void nodes_excuse(struct sim *s)
 {
 	for (size_t i = 0; i < SIM_NODES; i++)
-		for (size_t slot = 0; slot < LINKS; slot++)
+		for (size_t slot = 0; slot < SIM_LINKS; slot++)
 			excuse(s, &s->nodes[i], slot);
 }
 

@@ -10,11 +10,11 @@
 
 enum {
 	NODE_LEFT = 64,
-	LINKS = 2,          /* the operator of today, and one that does not know yet that it is not */
+	SIM_LINKS = 2,      /* the operator of today, and one that does not know yet that it is not */
 	SIM_CONTAINERS = 3, /* of a pod: what prepares, what counts, what stands beside it */
 };
 
-struct link;
+struct sim_link;
 struct sim_event;
 struct sim_request;
 struct truth;
@@ -26,11 +26,11 @@ enum sim_size {
 	SIZE_VAST, /* it cannot even be read by name */
 };
 
-struct version;
+struct sim_version;
 
 /* What the kinds make of a wish; nothing that the checkers look at depends on the job's name. */
-struct spec {
-	struct wish wish;
+struct sim_spec {
+	struct sim_wish wish;
 	bool deleting;
 	struct kind_job *read;
 };
@@ -38,29 +38,29 @@ struct spec {
 /* One job, by UID; it stays known after its end. */
 struct sim_job {
 	struct str name, uid, kind, key;
-	struct wish wish;
+	struct sim_wish wish;
 	bool exists, deleting, collecting;
 	int64_t generation;
-	msec edited;                  /* by a user, the last time */
-	int32_t grow_to;              /* an elastic role has shrunk, and grows to that again; 0: no */
-	struct version *now;          /* as the server has it */
-	struct version *known[LINKS]; /* the newest that each operator was shown */
-	struct sim_pod *pods;         /* all that exist and name it as their owner */
+	msec edited;                          /* by a user, the last time */
+	int32_t grow_to;                      /* an elastic role has shrunk, and grows to that again; 0: no */
+	struct sim_version *now;              /* as the server has it */
+	struct sim_version *known[SIM_LINKS]; /* the newest that each operator was shown */
+	struct sim_pod *pods;                 /* all that exist and name it as their owner */
 	struct sim_service *services;
 	struct sim_group *group;
-	struct version *group_known[LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
-	int32_t failures;                   /* pods that ended in a way that may be counted */
-	bool flaky_done;                    /* the flaky replica has ended well */
-	const struct sim_request *heir;     /* of a mutant: the last child that was to be made */
-	struct truth *truths;               /* … and all that have */
-	bool refuse;                        /* the server takes none of its pods: 422 */
-	struct str refused_role;            /* … of this role alone, and never; empty: of all */
-	bool was_refused;                   /* … or did not, from its first day on */
-	bool has_run;                       /* its record has said so once, whatever the phase was */
-	msec uncreated;                     /* since a container of it could not be created, the first time; 0: never */
-	msec denied;                        /* a policy denies its pods until then */
-	bool keeps;                         /* one of its pods can never be deleted by the operator */
-	msec barred;                        /* a quota keeps one sort of one role's children out; NEVER: for ever */
+	struct sim_version *group_known[SIM_LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
+	int32_t failures;                           /* pods that ended in a way that may be counted */
+	bool flaky_done;                            /* the flaky replica has ended well */
+	const struct sim_request *heir;             /* of a mutant: the last child that was to be made */
+	struct truth *truths;                       /* … and all that have */
+	bool refuse;                                /* the server takes none of its pods: 422 */
+	struct str refused_role;                    /* … of this role alone, and never; empty: of all */
+	bool was_refused;                           /* … or did not, from its first day on */
+	bool has_run;                               /* its record has said so once, whatever the phase was */
+	msec uncreated; /* since a container of it could not be created, the first time; 0: never */
+	msec denied;    /* a policy denies its pods until then */
+	bool keeps;     /* one of its pods can never be deleted by the operator */
+	msec barred;    /* a quota keeps one sort of one role's children out; NEVER: for ever */
 	enum resource barred_sort;
 	struct str barred_role;
 	msec status_refused;   /* … and the server its status */
@@ -71,7 +71,7 @@ struct sim_job {
 };
 
 /* What watchers are shown: an immutable state of an object. */
-struct version {
+struct sim_version {
 	struct object object;
 	struct sim_job *job;  /* of a job */
 	struct sim_job *gang; /* … whose PodGroup it is */
@@ -110,19 +110,19 @@ struct sim_pod {
 	size_t role;   /* row among its kind's roles */
 	int32_t index; /* … and which of its replicas it was made as, in which generation */
 	int64_t born;
-	bool counted;          /* one of its job's failures */
-	bool stuck;            /* cannot start for a long time */
-	bool slow_pull;        /* its image takes long, and then one try fails */
-	bool in_place;         /* the kubelet may start its container again */
-	bool sidecar_again;    /* … and does so with the sidecar */
-	msec kept;             /* the operator may not delete it until then; NEVER: for ever */
-	msec held;             /* by somebody's finalizer until then; NEVER: for ever */
-	const struct link *by; /* who made it, and when */
+	bool counted;              /* one of its job's failures */
+	bool stuck;                /* cannot start for a long time */
+	bool slow_pull;            /* its image takes long, and then one try fails */
+	bool in_place;             /* the kubelet may start its container again */
+	bool sidecar_again;        /* … and does so with the sidecar */
+	msec kept;                 /* the operator may not delete it until then; NEVER: for ever */
+	msec held;                 /* by somebody's finalizer until then; NEVER: for ever */
+	const struct sim_link *by; /* who made it, and when */
 	msec made;
 	enum sim_size size;
-	const struct link *told[LINKS]; /* the operators that know that it is there, and too large … */
-	msec told_at[LINKS];            /* … since then */
-	struct version *version;
+	const struct sim_link *told[SIM_LINKS]; /* the operators that know that it is there, and too large … */
+	msec told_at[SIM_LINKS];                /* … since then */
+	struct sim_version *version;
 	struct sim_pod *next, *prev; /* of its job */
 };
 
@@ -131,7 +131,7 @@ struct sim_service {
 	bool labelled, foreign;
 	struct sim_job *job;
 	enum sim_size size;
-	struct version *version;
+	struct sim_version *version;
 	struct sim_service *next, *prev;
 };
 
@@ -141,7 +141,7 @@ struct sim_group {
 	bool foreign;
 	struct sim_job *job;
 	struct sim_event *timer;
-	struct version *version;
+	struct sim_version *version;
 };
 
 struct sim_node {
@@ -155,11 +155,11 @@ struct sim_node {
 	struct node_sight {
 		msec down;
 		bool lost;
-	} sights[LINKS];
+	} sights[SIM_LINKS];
 	struct sim_event *timer;
 	struct sim_event *taints; /* the taint manager looks at it */
 	msec down;                /* since then; 0: it is ready */
-	struct version *version;
+	struct sim_version *version;
 };
 
 #endif

@@ -37,7 +37,7 @@ struct meta server_new_meta(struct sim *s, struct str name, struct str owner_uid
 
 void server_node_changed(struct sim *s, struct sim_node *n)
 {
-	struct version *v = arena_new(s->arena, struct version);
+	struct sim_version *v = arena_new(s->arena, struct sim_version);
 	struct node *copy = arena_raw(s->arena, sizeof(*copy));
 
 	s->rv++;

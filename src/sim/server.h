@@ -6,7 +6,7 @@
 
 /* Carries it out; what the answer holds is r->answered. */
 void server_answer(struct sim *s, struct sim_request *r, struct outcome *o);
-struct sim_job *server_create_job(struct sim *s, const struct wish *wish, struct str name);
+struct sim_job *server_create_job(struct sim *s, const struct sim_wish *wish, struct str name);
 void server_edit_job(struct sim *s, struct sim_job *job);
 void server_delete_job(struct sim *s, struct sim_job *job, bool foreground);
 void server_collect(struct sim *s, struct sim_job *job);

@@ -8,7 +8,7 @@
 
 static void show_job(struct sim *s, struct sim_job *job, yyjson_mut_val *root, msec deleted, bool gone)
 {
-	struct version *v = arena_new(s->arena, struct version);
+	struct sim_version *v = arena_new(s->arena, struct sim_version);
 	struct job_object *o = arena_new(s->arena, struct job_object);
 	yyjson_doc *doc = yyjson_mut_val_imut_copy(root, sim_alc(s));
 
@@ -30,7 +30,7 @@ static void show_job(struct sim *s, struct sim_job *job, yyjson_mut_val *root, m
 	stream_push(s, RES_JOB, v, gone);
 }
 
-static bool same_wish(const struct wish *a, const struct wish *b)
+static bool same_wish(const struct sim_wish *a, const struct sim_wish *b)
 {
 	return a->serial == b->serial && a->suspend == b->suspend && a->invalid == b->invalid &&
 	       a->annotation == b->annotation && a->elastic == b->elastic &&
@@ -49,7 +49,7 @@ static struct kind_job *read_spec(struct sim *s, const struct sim_job *job, yyjs
 	                 yyjson_doc_get_root(yyjson_mut_val_imut_copy(root, sim_alc(s))), STR_NONE, &e);
 	if (!spec)
 		BUG("%s", err_msg(&e));
-	*vec_push(s->arena, &s->specs) = (struct spec){ job->wish, job->deleting, spec };
+	*vec_push(s->arena, &s->specs) = (struct sim_spec){ job->wish, job->deleting, spec };
 	return spec;
 }
 
@@ -81,7 +81,7 @@ struct str server_name_key(struct sim *s, struct str kind, struct str name)
 	return arena_printf(s->arena, "%.*s/%.*s", STR_F(kind), STR_F(name));
 }
 
-struct sim_job *server_create_job(struct sim *s, const struct wish *wish, struct str name)
+struct sim_job *server_create_job(struct sim *s, const struct sim_wish *wish, struct str name)
 {
 	struct sim_job *job = arena_new(s->arena, struct sim_job);
 	struct str kind = str_c(manifest_kind_id(wish->kind)), key = server_name_key(s, kind, name);
@@ -172,7 +172,7 @@ int server_patch_status(struct sim *s, struct sim_request *r, struct outcome *o)
 	struct str now;
 	yyjson_mut_doc *doc;
 	yyjson_mut_val *out;
-	struct version *before;
+	struct sim_version *before;
 
 	ASSERT(patch);
 	if (!job)
@@ -217,7 +217,7 @@ void server_later_version(struct sim *s, struct sim_job *job)
 		"\"endTime\":\"2027-01-15T08:00:00Z\",\"roles\":{\"worker\":{\"restarts\":{\"Meteor\":2}}}}}}";
 	yyjson_doc *patch = yyjson_read_opts((char *)(uintptr_t)text, strlen(text), 0, sim_alc(s), NULL);
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(sim_alc(s));
-	const struct version *before = job->now;
+	const struct sim_version *before = job->now;
 	struct str rv = server_next_rv(s);
 	yyjson_mut_val *out;
 

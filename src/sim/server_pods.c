@@ -10,7 +10,7 @@
 
 static void show_pod(struct sim *s, struct sim_pod *p, bool gone)
 {
-	struct version *v = arena_new(s->arena, struct version);
+	struct sim_version *v = arena_new(s->arena, struct sim_version);
 	struct pod *copy = arena_raw(s->arena, sizeof(*copy));
 	struct container *containers = arena_raw(s->arena, sizeof(p->containers));
 
@@ -213,7 +213,7 @@ int server_create_pod(struct sim *s, struct sim_request *r, struct outcome *o)
 
 static void show_service(struct sim *s, struct sim_service *v, bool gone)
 {
-	struct version *ver = arena_new(s->arena, struct version);
+	struct sim_version *ver = arena_new(s->arena, struct sim_version);
 	struct service *copy = arena_raw(s->arena, sizeof(*copy));
 
 	*copy = v->now;

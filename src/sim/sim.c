@@ -262,7 +262,7 @@ static void rest(struct sim *s)
 	settle_check(s);
 }
 
-bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally,
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct sim_tally *tally,
              struct arena *memory)
 {
 	arena_reset(memory);

@@ -67,7 +67,7 @@ struct sim_options {
 	size_t steps;
 	bool trace;
 	FILE *trace_to;
-	int mutant; /* enum mutant */
+	int mutant; /* enum sim_mutant */
 };
 
 struct sim {
@@ -79,7 +79,7 @@ struct sim {
 	struct heap events;
 	struct clock clock;
 	struct kinds *kinds;
-	struct tally *tally;
+	struct sim_tally *tally;
 	bool quiet; /* faults have stopped */
 	bool busy;  /* the run is about load: see load.c */
 	msec storm_until;
@@ -88,9 +88,9 @@ struct sim {
 	uint64_t rv, uid, wishes;
 	struct map jobs_by_name, jobs_by_uid; /* sim_job */
 	struct sim_job *all_jobs;
-	VEC(struct spec) specs;    /* all that were read */
-	size_t n_jobs;             /* that exist */
-	struct map pods, services; /* by name */
+	VEC(struct sim_spec) specs; /* all that were read */
+	size_t n_jobs;              /* that exist */
+	struct map pods, services;  /* by name */
 	struct sim_node nodes[SIM_NODES];
 	msec quota_until, webhook_until, registry_until;
 	msec denied, deny_again; /* a policy denies all pods and services until then; the next one does not before */
@@ -100,8 +100,8 @@ struct sim {
 	msec groups_absent; /* the server knows none until then */
 	size_t n_foreign;
 
-	struct link *link;   /* the operator of today; NULL: there is none */
-	struct link *former; /* one that was leader and still acts; NULL: none */
+	struct sim_link *link;   /* the operator of today; NULL: there is none */
+	struct sim_link *former; /* one that was leader and still acts; NULL: none */
 	struct sim_request *in_flight;
 	struct sim_event *users, *faults, *start, *depose;
 	msec last_write; /* of an operator */
@@ -121,7 +121,7 @@ struct sim {
 
 /* sim.c: runs one seed. False: an invariant was broken (s->broken, s->why, s->step). The memory of the
    run is MEMORY's, which is emptied first. */
-bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct tally *tally,
+bool sim_run(struct sim *s, struct kinds *kinds, const struct sim_options *opt, struct sim_tally *tally,
              struct arena *memory);
 void sim_release(struct sim *s);
 struct sim_event *sim_at(struct sim *s, msec at, enum event_type type, void *what);

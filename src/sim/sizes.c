@@ -70,7 +70,7 @@ void sizes_leave(struct sim *s)
 			resize_service(s, value, SIZE_USUAL);
 }
 
-void sizes_skip(struct sim *s, const struct link *l, struct version *v, bool gone, bool named,
+void sizes_skip(struct sim *s, const struct sim_link *l, struct sim_version *v, bool gone, bool named,
                 struct cluster_event *ret)
 {
 	const struct meta *m = &object_child(&v->object)->meta;

@@ -8,7 +8,7 @@
 void sizes_fault(struct sim *s);
 void sizes_leave(struct sim *s);
 /* Instead of a PUT or (GONE) its end. NAMED: one can tell which one it is. */
-void sizes_skip(struct sim *s, const struct link *l, struct version *v, bool gone, bool named,
+void sizes_skip(struct sim *s, const struct sim_link *l, struct sim_version *v, bool gone, bool named,
                 struct cluster_event *ret);
 
 #endif

@@ -2,18 +2,18 @@
 #include "sim/mutant.h"
 #include "sim/sim.h"
 
-static enum resource resource_of(const struct link *l, const struct stream *st)
+static enum resource resource_of(const struct sim_link *l, const struct sim_stream *st)
 {
 	return (enum resource)(st - l->streams);
 }
 
-static void schedule(struct sim *s, struct stream *st)
+static void schedule(struct sim *s, struct sim_stream *st)
 {
 	if (st->head < st->items.n)
 		sim_move(s, st->timer, MAX(st->items.v[st->head].at, st->stalled));
 }
 
-static void push(struct sim *s, struct stream *st, struct item it)
+static void push(struct sim *s, struct sim_stream *st, struct stream_item it)
 {
 	bool idle = st->head == st->items.n;
 
@@ -24,19 +24,19 @@ static void push(struct sim *s, struct stream *st, struct item it)
 		schedule(s, st);
 }
 
-void stream_push(struct sim *s, enum resource r, struct version *v, bool gone)
+void stream_push(struct sim *s, enum resource r, struct sim_version *v, bool gone)
 {
-	struct link *links[] = { s->link, s->former };
+	struct sim_link *links[] = { s->link, s->former };
 
 	for (size_t i = 0; i < ARRAY_LEN(links); i++)
 		if (links[i] && links[i]->streams[r].on)
 			push(s, &links[i]->streams[r],
-			     (struct item){ .gone = gone, .version = v, .at = s->now + sim_between(s, 1, 50) });
+			     (struct stream_item){ .gone = gone, .version = v, .at = s->now + sim_between(s, 1, 50) });
 }
 
 static const char *const resource_names[] = { "jobs", "pods", "services", "nodes", "podgroups" };
 
-void stream_anew(struct sim *s, struct stream *st, msec wait)
+void stream_anew(struct sim *s, struct sim_stream *st, msec wait)
 {
 	st->on = false;
 	st->head = st->items.n = 0;
@@ -44,10 +44,10 @@ void stream_anew(struct sim *s, struct stream *st, msec wait)
 	sim_move(s, st->relist, s->now + wait);
 }
 
-void stream_watch(struct sim *s, struct stream *st)
+void stream_watch(struct sim *s, struct sim_stream *st)
 {
-	struct link *l = st->link;
-	struct item *it;
+	struct sim_link *l = st->link;
+	struct stream_item *it;
 
 	if (st->head == st->items.n)
 		return;
@@ -71,7 +71,7 @@ void stream_watch(struct sim *s, struct stream *st)
 	schedule(s, st);
 }
 
-static struct version *version_of(enum resource r, void *value)
+static struct sim_version *version_of(enum resource r, void *value)
 {
 	switch (r) {
 	case RES_JOB:
@@ -90,7 +90,7 @@ static struct version *version_of(enum resource r, void *value)
 }
 
 /* It cannot be listed; the watch tries again. */
-static bool unlisted(struct sim *s, struct stream *st)
+static bool unlisted(struct sim *s, struct sim_stream *st)
 {
 	struct buf line = BUF_INIT(1024);
 
@@ -104,7 +104,7 @@ static bool unlisted(struct sim *s, struct stream *st)
 }
 
 /* The server reads what there is; the operator sees it a little later. */
-void stream_list(struct sim *s, struct stream *st)
+void stream_list(struct sim *s, struct sim_stream *st)
 {
 	enum resource r = resource_of(st->link, st);
 	const struct map *maps[RES_COUNT] = { [RES_JOB] = &s->jobs_by_name,
@@ -112,20 +112,20 @@ void stream_list(struct sim *s, struct stream *st)
 		                              [RES_SERVICE] = &s->services,
 		                              [RES_GROUP] = &s->groups };
 	const struct map *from = maps[r];
-	struct item it = { .list = true, .at = s->now + sim_between(s, 1, 200) };
+	struct stream_item it = { .list = true, .at = s->now + sim_between(s, 1, 200) };
 	void *value;
 
 	if (unlisted(s, st))
 		return;
 	if (r == RES_NODE) {
-		it.versions = arena_array(s->arena, struct version *, SIM_NODES);
+		it.versions = arena_array(s->arena, struct sim_version *, SIM_NODES);
 		for (size_t i = 0; i < SIM_NODES; i++)
 			if (s->nodes[i].exists)
 				it.versions[it.n++] = s->nodes[i].version;
 	} else {
-		it.versions = arena_array(s->arena, struct version *, from->n);
+		it.versions = arena_array(s->arena, struct sim_version *, from->n);
 		for (size_t at = 0; map_next(from, &at, NULL, &value);) {
-			struct version *v = version_of(r, value);
+			struct sim_version *v = version_of(r, value);
 
 			if (v)
 				it.versions[it.n++] = v;
@@ -135,19 +135,19 @@ void stream_list(struct sim *s, struct stream *st)
 	push(s, st, it);
 }
 
-void stream_replay(struct sim *s, struct stream *st)
+void stream_replay(struct sim *s, struct sim_stream *st)
 {
 	size_t n = MIN(st->n_last, (size_t)STREAM_REPLAY), from = st->n_last - n + rng_below(&s->rng, n);
 
 	for (size_t i = from; i < st->n_last; i++) {
-		struct item it = st->last[i % STREAM_REPLAY];
+		struct stream_item it = st->last[i % STREAM_REPLAY];
 
 		it.at = s->now + sim_between(s, 1, 50);
 		push(s, st, it);
 	}
 }
 
-void stream_stall(struct sim *s, struct stream *st, msec until)
+void stream_stall(struct sim *s, struct sim_stream *st, msec until)
 {
 	st->stalled = until;
 	schedule(s, st);

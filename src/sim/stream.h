@@ -9,34 +9,34 @@ enum { STREAM_REPLAY = 4 };
 
 struct sim;
 
-struct item {
+struct stream_item {
 	bool list, gone;
-	struct version *version;
-	struct version **versions; /* of a list */
+	struct sim_version *version;
+	struct sim_version **versions; /* of a list */
 	size_t n;
 	msec at;
 };
 
-struct stream {
-	struct link *link;
+struct sim_stream {
+	struct sim_link *link;
 	bool on; /* listed, and told of what follows */
-	VEC(struct item) items;
+	VEC(struct stream_item) items;
 	size_t head;
 	msec stalled; /* nothing is delivered before */
-	struct item last[STREAM_REPLAY];
+	struct stream_item last[STREAM_REPLAY];
 	size_t n_last;
 	struct sim_event *timer, *relist;
 };
 
 /* To all operators that watch it. */
-void stream_push(struct sim *s, enum resource r, struct version *v, bool gone);
+void stream_push(struct sim *s, enum resource r, struct sim_version *v, bool gone);
 /* It is time to: list, or deliver what is next. */
-void stream_list(struct sim *s, struct stream *st);
-void stream_watch(struct sim *s, struct stream *st);
+void stream_list(struct sim *s, struct sim_stream *st);
+void stream_watch(struct sim *s, struct sim_stream *st);
 /* The watch breaks; the next list is made after WAIT. */
-void stream_anew(struct sim *s, struct stream *st, msec wait);
-void stream_stall(struct sim *s, struct stream *st, msec until);
+void stream_anew(struct sim *s, struct sim_stream *st, msec wait);
+void stream_stall(struct sim *s, struct sim_stream *st, msec until);
 /* What it was shown last is shown again. */
-void stream_replay(struct sim *s, struct stream *st);
+void stream_replay(struct sim *s, struct sim_stream *st);
 
 #endif

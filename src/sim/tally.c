@@ -15,7 +15,7 @@ static bool row(FILE *out, const char *mark, const char *what, const char *name,
 	return n > 0;
 }
 
-void tally_add(struct tally *to, const struct tally *t)
+void tally_add(struct sim_tally *to, const struct sim_tally *t)
 {
 	to->steps += t->steps;
 	to->seeds += t->seeds;
@@ -32,7 +32,7 @@ void tally_add(struct tally *to, const struct tally *t)
 		to->scripts[i] += t->scripts[i];
 }
 
-bool tally_print(const struct tally *t, FILE *out, const char *mark)
+bool tally_print(const struct sim_tally *t, FILE *out, const char *mark)
 {
 	bool all = true;
 

@@ -81,14 +81,14 @@
 	X(NAMELESS, "object too large, without a name")                                                                \
 	X(SHRUNK, "object can be read again")
 
-enum hit {
+enum sim_hit {
 #define X(name, text) HIT_##name,
 	TALLY_FAULTS(X)
 #undef X
 		HIT_COUNT
 };
 
-struct tally {
+struct sim_tally {
 	uint64_t steps, seeds, jobs, pods, writes;
 	uint64_t hits[HIT_COUNT];
 	uint64_t causes[CAUSE_COUNT];
@@ -97,8 +97,8 @@ struct tally {
 };
 
 /* Adds the counts of T to TO. */
-void tally_add(struct tally *to, const struct tally *t);
+void tally_add(struct sim_tally *to, const struct sim_tally *t);
 /* Prints the table, MARK before each line; false if something was never hit. */
-bool tally_print(const struct tally *t, FILE *out, const char *mark);
+bool tally_print(const struct sim_tally *t, FILE *out, const char *mark);
 
 #endif

@@ -86,7 +86,8 @@ static bool is_met(const struct job *spec, const struct record *r)
 	return spec->complete == JOB_END_ALL ? asked && met == asked : met > 0;
 }
 
-void truth_check(struct sim *s, const struct sim_job *job, const struct version *before, const struct version *after)
+void truth_check(struct sim *s, const struct sim_job *job, const struct sim_version *before,
+                 const struct sim_version *after)
 {
 	const struct record *was = before->record ? before->record : &nothing, *is = after->record;
 	const struct job *spec = kind_job(before->spec);

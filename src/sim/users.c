@@ -40,7 +40,7 @@ static void spoil(struct sim *s, struct sim_job *job)
 		job->refused_role = arena_str(s->arena, role->name);
 }
 
-static void make(struct sim *s, const struct wish *w, struct str name)
+static void make(struct sim *s, const struct sim_wish *w, struct str name)
 {
 	struct sim_job *job = server_create_job(s, w, name);
 
@@ -54,7 +54,7 @@ static void make(struct sim *s, const struct wish *w, struct str name)
 
 static void new_job(struct sim *s)
 {
-	struct wish w = manifest_wish(s);
+	struct sim_wish w = manifest_wish(s);
 	struct str name = arena_printf(s->arena, "job-%d", (int)rng_below(&s->rng, SIM_NAMES));
 
 	/* A name that others have taken, where names can be foreseen. */
@@ -69,7 +69,7 @@ static void new_job(struct sim *s)
 static void delete_job(struct sim *s, struct sim_job *job)
 {
 	bool foreground = rng_one_in(&s->rng, 3);
-	struct wish w = job->wish;
+	struct sim_wish w = job->wish;
 
 	TRACE(s, "user deletes %.*s", STR_F(job->name));
 	s->tally->hits[foreground ? HIT_JOB_FOREGROUND : HIT_JOB_DELETED]++;
@@ -81,7 +81,7 @@ static void delete_job(struct sim *s, struct sim_job *job)
 	}
 }
 
-static void edit(struct sim *s, struct sim_job *job, enum hit hit)
+static void edit(struct sim *s, struct sim_job *job, enum sim_hit hit)
 {
 	s->tally->hits[hit]++;
 	server_edit_job(s, job);

@@ -40,7 +40,7 @@ void wire_arrive(struct sim *s, struct sim_request *r)
 
 void wire_reply(struct sim *s, struct sim_request *r)
 {
-	struct link *l = r->link;
+	struct sim_link *l = r->link;
 
 	if (!l)
 		return;
@@ -61,7 +61,7 @@ void wire_reply(struct sim *s, struct sim_request *r)
 static const struct {
 	msec retry_after;
 	int code;
-	enum hit hit;
+	enum sim_hit hit;
 } injected[] = {
 	{ 1000, 429, HIT_THROTTLED },
 	{ 0, 500, HIT_SERVER_ERROR },
@@ -130,7 +130,7 @@ static struct sim_request *copy_request(struct sim *s, const struct request *r)
 
 void wire_submit(struct cluster *c, const struct request *req)
 {
-	struct link *l = (struct link *)(void *)c;
+	struct sim_link *l = (struct sim_link *)(void *)c;
 	struct sim *s = l->sim;
 	struct sim_request *r = copy_request(s, req);
 
@@ -175,7 +175,7 @@ void wire_submit_spoiled(struct sim *s, const struct sim_request *like)
 	send_on_wire(s, r);
 }
 
-void wire_cut(struct sim *s, const struct link *l, bool cut_off)
+void wire_cut(struct sim *s, const struct sim_link *l, bool cut_off)
 {
 	struct sim_request *next;
 

@@ -8,8 +8,8 @@ struct sim;
 
 struct sim_request {
 	struct request r;
-	struct link *link; /* NULL: whoever sent it is no more */
-	size_t slot;       /* … and who it was */
+	struct sim_link *link; /* NULL: whoever sent it is no more */
+	size_t slot;           /* … and who it was */
 	/* Of a create's body. */
 	struct pod pod;
 	struct service service;
@@ -25,9 +25,9 @@ struct sim_request {
 	int inject;       /* answered with this code instead; 0: carried out */
 	int inject_after; /* … though carried out */
 	struct outcome outcome;
-	struct version *answered, *version; /* what the answer holds */
-	struct sim_event *timer;            /* its arrival; NULL: it has arrived */
-	struct sim_request *next, *prev;    /* in flight */
+	struct sim_version *answered, *version; /* what the answer holds */
+	struct sim_event *timer;                /* its arrival; NULL: it has arrived */
+	struct sim_request *next, *prev;        /* in flight */
 };
 
 /* For the operator: cluster.h. */
@@ -35,7 +35,7 @@ void wire_submit(struct cluster *c, const struct request *req);
 /* Submits a request as if the operator had. */
 void wire_submit_spoiled(struct sim *s, const struct sim_request *like);
 /* Those of an operator that is no more; some of them still arrive, those of a leader that was cut off late. */
-void wire_cut(struct sim *s, const struct link *l, bool cut_off);
+void wire_cut(struct sim *s, const struct sim_link *l, bool cut_off);
 void wire_arrive(struct sim *s, struct sim_request *r);
 void wire_reply(struct sim *s, struct sim_request *r);
 

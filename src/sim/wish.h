@@ -7,7 +7,7 @@
 enum { SIM_ROLES = 4 };
 
 /* How a job is meant to go, where that is known beforehand. */
-enum script {
+enum sim_script {
 	SCRIPT_WILD,      /* anything may happen to it */
 	SCRIPT_GOOD,      /* all that can end well does */
 	SCRIPT_FLAKY,     /* one replica fails in its first generations */
@@ -15,7 +15,7 @@ enum script {
 };
 
 /* What users say of a job; rendered to a manifest of its kind. */
-struct wish {
+struct sim_wish {
 	uint64_t serial; /* the same for all that differ only in what edits change */
 	size_t kind;     /* row of the table in manifest.c */
 	int32_t counts[SIM_ROLES];
@@ -39,7 +39,7 @@ struct wish {
 	bool tensorboard, own_board; /* has one; said in the kind's own field */
 	int32_t board_ttl;           /* … -1: not said */
 	const char *annotation;      /* NULL, Preempted, Failed, NodeFail */
-	enum script script;
+	enum sim_script script;
 	int32_t flaky; /* generations in which it fails */
 };
 

@@ -16,7 +16,7 @@ struct seed_result {
 	enum invariant broken; /* INV_NONE and not good: its process died */
 	size_t step;
 	char why[512];
-	struct tally tally; /* of this seed alone */
+	struct sim_tally tally; /* of this seed alone */
 };
 
 struct workers {

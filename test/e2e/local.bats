@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2154,SC2030,SC2031,SC2317,SC2016 # what the helpers set; eventually calls what is there; jobs of sh
+# shellcheck disable=SC2154,SC2030,SC2031,SC2317,SC2016 # set by helpers; called by eventually; jobs of sh
 # dljob local: the cluster on this machine, in the background.
 load helpers
 load local-cluster

@@ -10,12 +10,12 @@
 
 #include <stdarg.h>
 
-void answer_json(struct answering *q, int code, struct buf *body)
+void answer_json(struct api_answering *q, int code, struct buf *body)
 {
 	http_answer(q->x, code, "application/json", body);
 }
 
-void answer_status(struct answering *q, int code, const char *fmt, ...)
+void answer_status(struct api_answering *q, int code, const char *fmt, ...)
 {
 	struct buf b = BUF_INIT(64 << 10);
 	char text[1024];
@@ -28,7 +28,7 @@ void answer_status(struct answering *q, int code, const char *fmt, ...)
 	answer_json(q, code, &b);
 }
 
-bool may_stream(struct answering *q)
+bool may_stream(struct api_answering *q)
 {
 	if (q->api->streams < STREAMS_MAX)
 		return true;
@@ -39,7 +39,7 @@ bool may_stream(struct answering *q)
 /* Calls of the store */
 
 /* The version that was asked for cannot be had. */
-static bool refuse_version(struct answering *q)
+static bool refuse_version(struct api_answering *q)
 {
 	uint64_t now = store_version(q->api->config.store);
 	const struct api_route *r = q->route;
@@ -54,7 +54,7 @@ static bool refuse_version(struct answering *q)
 	return true;
 }
 
-static void answer_table(struct answering *q, struct store_answer *a)
+static void answer_table(struct api_answering *q, struct store_answer *a)
 {
 	struct store *s = q->api->config.store;
 	struct table_style style = { .include = q->route->include_object,
@@ -75,7 +75,7 @@ static void answer_table(struct answering *q, struct store_answer *a)
 }
 
 /* False: it has been answered. */
-static bool read_protobuf(struct answering *q, struct buf *ret, struct str body)
+static bool read_protobuf(struct api_answering *q, struct buf *ret, struct str body)
 {
 	struct err e = ERR_INIT;
 
@@ -87,7 +87,7 @@ static bool read_protobuf(struct answering *q, struct buf *ret, struct str body)
 	return false;
 }
 
-static void answer_store(struct answering *q, struct str body)
+static void answer_store(struct api_answering *q, struct str body)
 {
 	struct store_request r = q->route->request;
 	bool reads = r.verb == STORE_GET || r.verb == STORE_LIST;
@@ -120,7 +120,7 @@ static void answer_store(struct answering *q, struct str body)
 /* Everything else */
 
 /* Whoever has the token may do everything. */
-static void answer_access(struct answering *q)
+static void answer_access(struct api_answering *q)
 {
 	struct buf b = BUF_INIT(1024);
 
@@ -130,7 +130,7 @@ static void answer_access(struct answering *q)
 	answer_json(q, HTTP_CREATED, &b);
 }
 
-static void answer_discovery(struct answering *q)
+static void answer_discovery(struct api_answering *q)
 {
 	struct store *s = q->api->config.store;
 	const struct api_route *r = q->route;
@@ -150,7 +150,7 @@ static void answer_discovery(struct answering *q)
 	http_answer(q->x, HTTP_OK, accept_content_type(q->form), &b);
 }
 
-static void answer_fixed(struct answering *q, void (*write)(struct buf *b, const struct store *s))
+static void answer_fixed(struct api_answering *q, void (*write)(struct buf *b, const struct store *s))
 {
 	struct buf b = BUF_INIT(API_ANSWER_MAX);
 
@@ -158,7 +158,7 @@ static void answer_fixed(struct answering *q, void (*write)(struct buf *b, const
 	answer_json(q, HTTP_OK, &b);
 }
 
-static void answer_other(struct answering *q)
+static void answer_other(struct api_answering *q)
 {
 	struct buf b = BUF_INIT(API_ANSWER_MAX);
 
@@ -196,7 +196,7 @@ static void answer_other(struct answering *q)
 	}
 }
 
-static void answer_openapi_v2(struct answering *q)
+static void answer_openapi_v2(struct api_answering *q)
 {
 	struct buf b = BUF_INIT(1024);
 
@@ -219,7 +219,7 @@ static bool is_text(enum api_action a)
 	return a == API_LOG || a == API_EXEC || a == API_FORWARD || a == API_HEALTH;
 }
 
-static void dispatch(struct answering *q, struct str body)
+static void dispatch(struct api_answering *q, struct str body)
 {
 	q->form = accept_form(http_header(q->x, "Accept"), forms_of(q->route->action));
 	if (q->route->action == API_OPENAPI_V2 && str_eqc(http_header(q->x, "Accept"), OPENAPI_V2_ACCEPT)) {
@@ -281,7 +281,7 @@ static void dispatch(struct answering *q, struct str body)
 static bool on_admit(void *cookie, struct http_exchange *x, const struct http_service_request *r)
 {
 	struct api *a = cookie;
-	struct answering q = { .api = a, .x = x };
+	struct api_answering q = { .api = a, .x = x };
 
 	(void)r;
 	if (identity_admits(&a->identity, http_header(x, "Authorization")))
@@ -292,7 +292,7 @@ static bool on_admit(void *cookie, struct http_exchange *x, const struct http_se
 
 static void on_too_large(void *cookie, struct http_exchange *x)
 {
-	struct answering q = { .api = cookie, .x = x };
+	struct api_answering q = { .api = cookie, .x = x };
 
 	answer_status(&q, HTTP_TOO_LARGE, "Request entity too large: limit is %d", STORE_BODY_MAX);
 }
@@ -302,7 +302,7 @@ static void on_request(void *cookie, struct http_exchange *x, const struct http_
 	struct api *a = cookie;
 	struct api_ask ask = { r->method, r->path, r->query, http_header(x, "Content-Type") };
 	struct api_route route;
-	struct answering q = { .api = a, .x = x, .route = &route };
+	struct api_answering q = { .api = a, .x = x, .route = &route };
 	struct buf b = BUF_INIT(64 << 10);
 
 	if (api_route(&route, a->config.store, &ask, &a->arena)) {

@@ -3,7 +3,7 @@
 #include "local/api/internal.h"
 
 /* The operator, and everybody else who reads the pod, sees a disruption. */
-static void mark(struct answering *q)
+static void mark(struct api_answering *q)
 {
 	const struct store_request *r = &q->route->request;
 	struct store_answer a = { 0 };
@@ -28,7 +28,7 @@ static void mark(struct answering *q)
 }
 
 /* A pod whose eviction is refused lives on, and its next end is its own. */
-static bool is_taken(struct answering *q, struct store_request r)
+static bool is_taken(struct api_answering *q, struct store_request r)
 {
 	struct store_answer a = { 0 };
 	bool ret;
@@ -40,7 +40,7 @@ static bool is_taken(struct answering *q, struct store_request r)
 	return ret;
 }
 
-void answer_evict(struct answering *q, struct str body)
+void answer_evict(struct api_answering *q, struct str body)
 {
 	struct store_request r = q->route->request;
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(body, NULL);

@@ -371,7 +371,7 @@ static void watch_streams(struct exec_session *s, const struct streams *r)
 }
 
 /* CONN is the program's, which runs already. */
-static void begin_session(struct answering *q, const char *protocol, const struct streams *r, int conn)
+static void begin_session(struct api_answering *q, const char *protocol, const struct streams *r, int conn)
 {
 	struct exec_session *s = xcalloc(1, sizeof(*s));
 
@@ -388,7 +388,7 @@ static void begin_session(struct answering *q, const char *protocol, const struc
 	watch_streams(s, r);
 }
 
-static void start(struct answering *q, const char *folder, struct str container)
+static void start(struct api_answering *q, const char *folder, struct str container)
 {
 	const struct api_exec_options *o = &q->route->exec;
 	struct pod_exec x = { .container = container, .command = o->command, .tty = o->tty };
@@ -417,7 +417,7 @@ static void start(struct answering *q, const char *folder, struct str container)
 	err_release(&e);
 }
 
-yyjson_doc *answer_read_pod(struct answering *q)
+yyjson_doc *answer_read_pod(struct api_answering *q)
 {
 	const struct store_request *r = &q->route->request;
 	struct store_answer a = { 0 };
@@ -433,7 +433,7 @@ yyjson_doc *answer_read_pod(struct answering *q)
 	return doc;
 }
 
-bool answer_pod_folder(struct answering *q, yyjson_val *pod, struct buf *folder)
+bool answer_pod_folder(struct api_answering *q, yyjson_val *pod, struct buf *folder)
 {
 	const struct store_request *r = &q->route->request;
 	const struct api_config *c = &q->api->config;
@@ -445,7 +445,7 @@ bool answer_pod_folder(struct answering *q, yyjson_val *pod, struct buf *folder)
 	return false;
 }
 
-void answer_exec(struct answering *q)
+void answer_exec(struct api_answering *q)
 {
 	struct buf folder = BUF_INIT(FOLDER_MAX);
 	yyjson_doc *doc CLEANUP(json_docp) = answer_read_pod(q);

@@ -201,7 +201,7 @@ static void forward_free(void *cookie)
 	free(f);
 }
 
-static void start_forward(struct answering *q, const char *folder)
+static void start_forward(struct api_answering *q, const char *folder)
 {
 	static const char *const protocols[] = { "v4.channel.k8s.io", NULL };
 	const char *protocol = upgrade_choose(q, "port-forward", protocols);
@@ -232,7 +232,7 @@ static void start_forward(struct answering *q, const char *folder)
 	put_message(f, FORWARD_ERROR, (struct str){ port, 2 });
 }
 
-void answer_forward(struct answering *q)
+void answer_forward(struct api_answering *q)
 {
 	struct buf folder = BUF_INIT(FOLDER_MAX);
 	yyjson_doc *doc CLEANUP(json_docp) = answer_read_pod(q);

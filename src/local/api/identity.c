@@ -7,7 +7,7 @@
 
 enum { TOKEN_BYTES = 32, TOKEN_TEXT = 2 * TOKEN_BYTES };
 
-static bool load_tls(struct identity *ret, const char *folder, msec now, struct arena *a, struct err *e)
+static bool load_tls(struct tls_name *ret, const char *folder, msec now, struct arena *a, struct err *e)
 {
 	struct str text;
 
@@ -42,7 +42,7 @@ static struct str new_token(struct arena *a)
 	return (struct str){ text, TOKEN_TEXT };
 }
 
-static bool load_token(struct identity *ret, const char *folder, struct arena *a, struct err *e)
+static bool load_token(struct tls_name *ret, const char *folder, struct arena *a, struct err *e)
 {
 	struct str text;
 
@@ -65,16 +65,16 @@ static int load_port(const char *folder, struct arena *a)
 	return (int)port;
 }
 
-bool identity_load(struct identity *ret, const char *folder, msec now, struct arena *a, struct err *e)
+bool identity_load(struct tls_name *ret, const char *folder, msec now, struct arena *a, struct err *e)
 {
-	*ret = (struct identity){ 0 };
+	*ret = (struct tls_name){ 0 };
 	if (!keep_folder(folder, e) || !load_tls(ret, folder, now, a, e) || !load_token(ret, folder, a, e))
 		return false;
 	ret->port = load_port(folder, a);
 	return true;
 }
 
-static void put_kubeconfig(struct buf *b, const struct identity *id, int port)
+static void put_kubeconfig(struct buf *b, const struct tls_name *id, int port)
 {
 	buf_put(b, STR("apiVersion: v1\nkind: Config\nclusters:\n- name: dljob-local\n  cluster:\n"));
 	buf_printf(b, "    server: https://127.0.0.1:%d\n    certificate-authority-data: ", port);
@@ -85,7 +85,7 @@ static void put_kubeconfig(struct buf *b, const struct identity *id, int port)
 	               "    namespace: default\ncurrent-context: dljob-local\n"));
 }
 
-bool identity_publish(const struct identity *id, const char *folder, int port, struct err *e)
+bool identity_publish(const struct tls_name *id, const char *folder, int port, struct err *e)
 {
 	struct buf b = BUF_INIT(64 << 10);
 	char text[16];
@@ -99,7 +99,7 @@ bool identity_publish(const struct identity *id, const char *folder, int port, s
 	return ok;
 }
 
-bool identity_admits(const struct identity *id, struct str authorization)
+bool identity_admits(const struct tls_name *id, struct str authorization)
 {
 	struct str scheme = str_sub(authorization, 0, 7), token = str_trim(str_sub(authorization, 7, authorization.n));
 	unsigned char differ = 0;

@@ -5,7 +5,7 @@
 
 #include "local/api/tls.h"
 
-struct identity {
+struct tls_name {
 	struct tls_identity tls;
 	struct str token;
 	int port; /* of last time; 0: there was none */
@@ -13,10 +13,10 @@ struct identity {
 
 /* What is kept, and new ones for what is missing, damaged, too old or readable by others. Strings are in A. False, with
  *E: the folder cannot be used. */
-bool identity_load(struct identity *ret, const char *folder, msec now, struct arena *a, struct err *e);
+bool identity_load(struct tls_name *ret, const char *folder, msec now, struct arena *a, struct err *e);
 /* Keeps the port, and writes FOLDER/kubeconfig and FOLDER/ca.pem. */
-bool identity_publish(const struct identity *id, const char *folder, int port, struct err *e);
+bool identity_publish(const struct tls_name *id, const char *folder, int port, struct err *e);
 /* Does "Bearer TOKEN" carry our token? Takes as long for one that is nearly right as for any other. */
-bool identity_admits(const struct identity *id, struct str authorization);
+bool identity_admits(const struct tls_name *id, struct str authorization);
 
 #endif

@@ -47,9 +47,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct identity load(struct world *w, msec now)
+static struct tls_name load(struct world *w, msec now)
 {
-	struct identity id;
+	struct tls_name id;
 
 	if (!identity_load(&id, w->folder, now, &w->arena, &w->err))
 		fail_msg("%s", err_msg(&w->err));
@@ -80,7 +80,7 @@ static mode_t mode_of(struct world *w, const char *name)
 static void stays_the_same(void **state)
 {
 	struct world *w = *state;
-	struct identity a = load(w, NOW), b = load(w, NOW + YEAR);
+	struct tls_name a = load(w, NOW), b = load(w, NOW + YEAR);
 
 	assert_true(str_eq(a.token, b.token));
 	assert_true(str_eq(a.tls.key, b.tls.key));
@@ -96,7 +96,7 @@ static void only_the_owner_reads_it(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
 		mode_t before = umask(masks[i]);
-		struct identity id = load(w, NOW);
+		struct tls_name id = load(w, NOW);
 
 		assert_true(identity_publish(&id, w->folder, 1234, NULL));
 		umask(before);
@@ -111,7 +111,7 @@ static void only_the_owner_reads_it(void **state)
 static void the_kubeconfig_holds_what_is_needed(void **state)
 {
 	struct world *w = *state;
-	struct identity id = load(w, NOW);
+	struct tls_name id = load(w, NOW);
 	struct str text;
 
 	assert_true(identity_publish(&id, w->folder, 4321, NULL));
@@ -127,7 +127,7 @@ static void the_kubeconfig_holds_what_is_needed(void **state)
 static void old_certificates_are_made_anew(void **state)
 {
 	struct world *w = *state;
-	struct identity a = load(w, NOW), b = load(w, NOW + 10 * YEAR);
+	struct tls_name a = load(w, NOW), b = load(w, NOW + 10 * YEAR);
 
 	assert_false(str_eq(a.tls.cert, b.tls.cert));
 	/* The clock went back behind their beginning. */
@@ -139,7 +139,7 @@ static void old_certificates_are_made_anew(void **state)
 static void what_is_damaged_is_made_anew(void **state)
 {
 	struct world *w = *state;
-	struct identity a = load(w, NOW), b;
+	struct tls_name a = load(w, NOW), b;
 	struct arena *m = &w->arena;
 	struct str half = arena_str(m, str_sub(a.tls.cert, 0, a.tls.cert.n / 2));
 	struct tls_identity other;
@@ -168,7 +168,7 @@ static void what_is_damaged_is_made_anew(void **state)
 static void a_token_that_others_could_read_is_replaced(void **state)
 {
 	struct world *w = *state;
-	struct identity a = load(w, NOW), b;
+	struct tls_name a = load(w, NOW), b;
 
 	assert_int_equal(chmod(path_of(w, "token"), 0640), 0);
 	b = load(w, NOW);
@@ -185,7 +185,7 @@ static void a_token_that_others_could_read_is_replaced(void **state)
 static void a_folder_that_others_may_write_to_is_refused(void **state)
 {
 	struct world *w = *state;
-	struct identity id;
+	struct tls_name id;
 
 	assert_int_equal(chmod(w->folder, 0777), 0);
 	assert_false(identity_load(&id, w->folder, NOW, &w->arena, &w->err));
@@ -198,7 +198,7 @@ static void a_folder_that_others_may_write_to_is_refused(void **state)
 
 static void only_the_token_admits(void **state)
 {
-	struct identity id = { .token = STR("0123456789abcdef") };
+	struct tls_name id = { .token = STR("0123456789abcdef") };
 
 	(void)state;
 	assert_true(identity_admits(&id, STR("Bearer 0123456789abcdef")));

@@ -176,7 +176,7 @@ static bool is_in(yyjson_val *list, struct str name)
 	return false;
 }
 
-static void refuse_choice(struct answering *q, yyjson_val *containers)
+static void refuse_choice(struct api_answering *q, yyjson_val *containers)
 {
 	struct buf names = BUF_INIT(512);
 	yyjson_val *v;
@@ -191,7 +191,7 @@ static void refuse_choice(struct answering *q, yyjson_val *containers)
 	buf_release(&names);
 }
 
-bool answer_choose_container(struct answering *q, yyjson_val *pod, struct str name, struct str *ret)
+bool answer_choose_container(struct api_answering *q, yyjson_val *pod, struct str name, struct str *ret)
 {
 	yyjson_val *containers = json_at(pod, "spec", "containers", NULL);
 
@@ -229,7 +229,7 @@ static struct str waits_for(yyjson_val *pod, struct str container)
 
 /* Pods that are gone */
 
-static bool kept_folder(const struct answering *q, int before, struct buf *ret)
+static bool kept_folder(const struct api_answering *q, int before, struct buf *ret)
 {
 	const struct api_config *c = &q->api->config;
 	const struct store_request *r = &q->route->request;
@@ -239,7 +239,7 @@ static bool kept_folder(const struct answering *q, int before, struct buf *ret)
 }
 
 /* Its object is gone, too: its containers are those that have written. False: it has been answered. */
-static bool choose_kept_container(struct answering *q, const char *folder, struct str *ret)
+static bool choose_kept_container(struct api_answering *q, const char *folder, struct str *ret)
 {
 	struct arena *a = &q->api->arena;
 	struct str name = q->route->log.container;
@@ -273,7 +273,7 @@ static bool choose_kept_container(struct answering *q, const char *folder, struc
 
 /* The run before the last one in FOLDER, or else the last one of the pod that is gone since. -1: there is none, and it
    has been answered. */
-static int64_t choose_previous(struct answering *q, struct buf *folder, struct str container, int before)
+static int64_t choose_previous(struct api_answering *q, struct buf *folder, struct str container, int before)
 {
 	int64_t run = pod_tail_runs(folder->p, container) - 1;
 
@@ -286,7 +286,7 @@ static int64_t choose_previous(struct answering *q, struct buf *folder, struct s
 }
 
 /* -1: there is none, and it has been answered. */
-static int64_t choose_run(struct answering *q, yyjson_val *pod, struct buf *folder, struct str container)
+static int64_t choose_run(struct api_answering *q, yyjson_val *pod, struct buf *folder, struct str container)
 {
 	int64_t last = pod_tail_runs(folder->p, container);
 	struct str name = q->route->request.name;
@@ -315,7 +315,8 @@ static void set_since(struct log_reader *r, const struct api_log_options *o)
 	snprintf(r->since, sizeof(r->since), "%.19s", text);
 }
 
-static void start_reader(struct answering *q, yyjson_val *pod, const char *folder, struct str container, int64_t run)
+static void start_reader(struct api_answering *q, yyjson_val *pod, const char *folder, struct str container,
+                         int64_t run)
 {
 	const struct api_log_options *o = &q->route->log;
 	const struct store_request *p = &q->route->request;
@@ -358,7 +359,7 @@ static void start_reader(struct answering *q, yyjson_val *pod, const char *folde
 }
 
 /* False: there is nothing of it, and it has not been answered. */
-static bool answer_kept(struct answering *q)
+static bool answer_kept(struct api_answering *q)
 {
 	struct buf folder = BUF_INIT(FOLDER_MAX);
 	bool found = kept_folder(q, 0, &folder);
@@ -375,7 +376,7 @@ static bool answer_kept(struct answering *q)
 	return found;
 }
 
-void answer_log(struct answering *q)
+void answer_log(struct api_answering *q)
 {
 	const struct store_request *r = &q->route->request;
 	struct store_answer a = { 0 };

@@ -19,7 +19,7 @@ static msec now_of(const struct measuring *m)
 	return loop_now(m->api->config.loop);
 }
 
-static void put_container(struct buf *b, const struct pod_container_state *c, struct usage u, const char *comma)
+static void put_container(struct buf *b, const struct pod_container_state *c, struct pod_usage u, const char *comma)
 {
 	buf_printf(b, "%s{\"name\":", comma);
 	buf_json_str(b, c->name);
@@ -128,7 +128,7 @@ static void measuring_free(void *cookie)
 }
 
 /* NULL: there is nothing to measure, and it has been answered. */
-static yyjson_doc *read_pods(struct answering *q)
+static yyjson_doc *read_pods(struct api_answering *q)
 {
 	const struct store_request *r = &q->route->request;
 	struct store_answer a = { 0 };
@@ -152,7 +152,7 @@ static yyjson_doc *read_pods(struct answering *q)
 	return NULL;
 }
 
-void answer_metrics(struct answering *q)
+void answer_metrics(struct api_answering *q)
 {
 	yyjson_doc *doc;
 	struct measuring *m;

@@ -8,7 +8,7 @@
 #define NO_SUCH "the server could not find the requested resource"
 #define NO_METHOD "the server does not allow this method on the requested resource"
 
-bool route_refuse(struct routing *r, int code, const char *fmt, ...)
+bool route_refuse(struct api_routing *r, int code, const char *fmt, ...)
 {
 	char text[1024];
 	struct buf b = BUF_INIT(8192);
@@ -24,7 +24,7 @@ bool route_refuse(struct routing *r, int code, const char *fmt, ...)
 	return false;
 }
 
-static bool method_is(const struct routing *r, const char *method)
+static bool method_is(const struct api_routing *r, const char *method)
 {
 	return str_eqc(r->ask->method, method);
 }
@@ -75,7 +75,7 @@ static bool served(const struct store *s, struct str group, struct str version)
 	return false;
 }
 
-static bool read_only(struct routing *r, enum api_action action, struct str group, struct str version)
+static bool read_only(struct api_routing *r, enum api_action action, struct str group, struct str version)
 {
 	if (!method_is(r, "GET") && !method_is(r, "HEAD"))
 		return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
@@ -88,7 +88,7 @@ static bool read_only(struct routing *r, enum api_action action, struct str grou
 }
 
 /* *DONE: it is one of these; the result is in the return value. */
-static bool route_fixed(struct routing *r, bool *done)
+static bool route_fixed(struct api_routing *r, bool *done)
 {
 	const struct uri_path *p = &r->path;
 
@@ -127,7 +127,7 @@ static bool is_metrics(const struct uri_path *p)
 }
 
 /* pods, namespaces/NS/pods or namespaces/NS/pods/NAME behind the version. */
-static bool route_metrics(struct routing *r)
+static bool route_metrics(struct api_routing *r)
 {
 	const struct uri_path *p = &r->path;
 	bool in_namespace = p->n > 5 && str_eqc(p->v[3], "namespaces");
@@ -158,7 +158,7 @@ struct target {
 	bool in_namespace; /* the address names one */
 };
 
-static bool read_target(struct routing *r, struct target *ret)
+static bool read_target(struct api_routing *r, struct target *ret)
 {
 	const struct uri_path *p = &r->path;
 	bool core = str_eqc(p->v[0], "api");
@@ -213,7 +213,7 @@ static bool is_job_type(const struct store_type *t)
 	return false;
 }
 
-static bool route_sub(struct routing *r, const struct target *t)
+static bool route_sub(struct api_routing *r, const struct target *t)
 {
 	struct store_request *q = &r->ret->request;
 	bool pod = str_empty(t->type->group) && str_eqc(t->type->plural, "pods");
@@ -275,7 +275,7 @@ static const struct {
 	{ "DELETE", false, STORE_DELETE_ALL, true },
 };
 
-static bool find_verb(struct routing *r, const struct target *t)
+static bool find_verb(struct api_routing *r, const struct target *t)
 {
 	bool named = !str_empty(t->name);
 
@@ -297,7 +297,7 @@ static bool find_verb(struct routing *r, const struct target *t)
 	return route_refuse(r, HTTP_NOT_ALLOWED, NO_METHOD);
 }
 
-static bool route_object(struct routing *r, const struct target *t)
+static bool route_object(struct api_routing *r, const struct target *t)
 {
 	struct store_request *q = &r->ret->request;
 
@@ -316,7 +316,7 @@ static bool route_object(struct routing *r, const struct target *t)
 
 bool api_route(struct api_route *ret, const struct store *s, const struct api_ask *ask, struct arena *a)
 {
-	struct routing r = { .ret = ret, .store = s, .ask = ask, .arena = a };
+	struct api_routing r = { .ret = ret, .store = s, .ask = ask, .arena = a };
 	struct target target;
 	bool done, ok;
 

@@ -22,7 +22,7 @@ static const struct {
 	{ "application/strategic-merge-patch+json", STORE_PATCH_STRATEGIC },
 };
 
-static bool patch_type(struct routing *r, struct str type)
+static bool patch_type(struct api_routing *r, struct str type)
 {
 	for (size_t i = 0; i < ARRAY_LEN(patches); i++) {
 		if (str_eq_nocase(type, str_c(patches[i].type))) {
@@ -39,7 +39,7 @@ static bool patch_type(struct routing *r, struct str type)
 	                    "application/strategic-merge-patch+json");
 }
 
-bool route_body_type(struct routing *r)
+bool route_body_type(struct api_routing *r)
 {
 	struct str type = media_type(r->ask->content_type);
 
@@ -59,7 +59,7 @@ bool route_body_type(struct routing *r)
 	                    "application/json");
 }
 
-static bool number_parameter(struct routing *r, const char *name, int64_t least, int64_t *ret)
+static bool number_parameter(struct api_routing *r, const char *name, int64_t least, int64_t *ret)
 {
 	struct str text = uri_value(&r->query, name);
 
@@ -72,7 +72,7 @@ static bool number_parameter(struct routing *r, const char *name, int64_t least,
 }
 
 /* Versions are numbers here; what is none was never given out. */
-static bool version(struct routing *r, uint64_t *ret)
+static bool version(struct api_routing *r, uint64_t *ret)
 {
 	struct str text = uri_value(&r->query, "resourceVersion");
 	int64_t n = 0;
@@ -84,7 +84,7 @@ static bool version(struct routing *r, uint64_t *ret)
 	return true;
 }
 
-static bool list_versions(struct routing *r)
+static bool list_versions(struct api_routing *r)
 {
 	struct str match = uri_value(&r->query, "resourceVersionMatch");
 	uint64_t v = 0;
@@ -108,7 +108,7 @@ static bool list_versions(struct routing *r)
 	return true;
 }
 
-static bool list_options(struct routing *r)
+static bool list_options(struct api_routing *r)
 {
 	struct store_request *q = &r->ret->request;
 	int64_t limit = 0;
@@ -128,7 +128,7 @@ static bool is_policy(struct str s)
 }
 
 /* Where there is no body, the query may hold the options of a delete. */
-static bool delete_options(struct routing *r)
+static bool delete_options(struct api_routing *r)
 {
 	struct str policy = uri_value(&r->query, "propagationPolicy");
 	struct buf b = BUF_INIT(DELETE_OPTIONS_MAX);
@@ -147,7 +147,7 @@ static bool delete_options(struct routing *r)
 	return true;
 }
 
-static bool include_object(struct routing *r)
+static bool include_object(struct api_routing *r)
 {
 	struct str v = uri_value(&r->query, "includeObject");
 
@@ -158,7 +158,7 @@ static bool include_object(struct routing *r)
 }
 
 /* Kubernetes warns where nothing is said. */
-static bool field_validation(struct routing *r)
+static bool field_validation(struct api_routing *r)
 {
 	struct str v = uri_value(&r->query, "fieldValidation");
 
@@ -171,7 +171,7 @@ static bool field_validation(struct routing *r)
 	                    STR_F(str_sub(v, 0, 64)));
 }
 
-bool route_options(struct routing *r)
+bool route_options(struct api_routing *r)
 {
 	struct store_request *q = &r->ret->request;
 	struct str dry_run = uri_value(&r->query, "dryRun");
@@ -187,7 +187,7 @@ bool route_options(struct routing *r)
 	return (q->verb != STORE_DELETE && q->verb != STORE_DELETE_ALL) || delete_options(r);
 }
 
-bool route_watch(struct routing *r)
+bool route_watch(struct api_routing *r)
 {
 	struct api_watch_options *w = &r->ret->watch;
 	const struct store_request *q = &r->ret->request;
@@ -207,7 +207,7 @@ bool route_watch(struct routing *r)
 	return include_object(r) && version(r, &w->from) && number_parameter(r, "timeoutSeconds", 0, &w->timeout_s);
 }
 
-bool route_log(struct routing *r)
+bool route_log(struct api_routing *r)
 {
 	struct api_log_options *l = &r->ret->log;
 	struct str time = uri_value(&r->query, "sinceTime");
@@ -228,7 +228,7 @@ bool route_log(struct routing *r)
 	return true;
 }
 
-bool route_exec(struct routing *r)
+bool route_exec(struct api_routing *r)
 {
 	struct api_exec_options *x = &r->ret->exec;
 
@@ -248,7 +248,7 @@ bool route_exec(struct routing *r)
 }
 
 /* kubectl names the ports inside of SPDY: none is well, until it is a WebSocket. */
-bool route_forward(struct routing *r)
+bool route_forward(struct api_routing *r)
 {
 	struct str ports = uri_value(&r->query, "ports");
 

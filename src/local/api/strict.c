@@ -5,7 +5,7 @@
 
 enum { WARNINGS_MAX = 20, ANSWER_MAX = 16 << 10 };
 
-static const struct kind *kind_of(const struct answering *q)
+static const struct kind *kind_of(const struct api_answering *q)
 {
 	const struct store_type *t = q->route->request.type;
 	struct str api_version;
@@ -55,7 +55,7 @@ static struct str problem_words(const struct problems *p)
 	return ret;
 }
 
-static void refuse_fields(struct answering *q, const struct problems *p)
+static void refuse_fields(struct api_answering *q, const struct problems *p)
 {
 	const struct store_type *t = q->route->request.type;
 	struct str kind = t->kind, version = t->version, words = problem_words(p);
@@ -68,7 +68,7 @@ static void refuse_fields(struct answering *q, const struct problems *p)
 	answer_json(q, HTTP_BAD_REQUEST, &b);
 }
 
-static void warn(struct answering *q, const struct problems *p)
+static void warn(struct api_answering *q, const struct problems *p)
 {
 	for (size_t i = 0; i < p->list.n && i < WARNINGS_MAX; i++)
 		http_warn(q->x, arena_printf(&q->api->arena, "%.*s: %.*s", STR_F(p->list.v[i].path),
@@ -76,7 +76,7 @@ static void warn(struct answering *q, const struct problems *p)
 }
 
 /* False: there is nothing to check of this request. */
-static bool is_checked(const struct answering *q)
+static bool is_checked(const struct api_answering *q)
 {
 	const struct store_request *r = &q->route->request;
 	bool writes = r->verb == STORE_CREATE || r->verb == STORE_UPDATE || r->verb == STORE_PATCH;
@@ -84,7 +84,7 @@ static bool is_checked(const struct answering *q)
 	return writes && !r->status && (is_pod(r->type) || kind_of(q));
 }
 
-static void check_body(const struct answering *q, yyjson_val *root, bool patch, struct problems *ret)
+static void check_body(const struct api_answering *q, yyjson_val *root, bool patch, struct problems *ret)
 {
 	const struct pod_fields_check c = { ret, q->route->unknown, patch };
 	const struct kind *kind = kind_of(q);
@@ -101,7 +101,7 @@ static bool is_operations(const struct store_request *r)
 	return r->verb == STORE_PATCH && r->patch == STORE_PATCH_JSON;
 }
 
-bool strict_check(struct answering *q, struct str body)
+bool strict_check(struct api_answering *q, struct str body)
 {
 	struct problems p = { .arena = &q->api->arena };
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
@@ -134,7 +134,7 @@ static bool has_problem(const struct problems *p, const struct problem *one)
 /* What was wrong before is no fault of the patch. */
 static bool judge_patched(void *cookie, yyjson_val *before, yyjson_val *after, struct str *why)
 {
-	struct answering *q = cookie;
+	struct api_answering *q = cookie;
 	struct problems old = { .arena = &q->api->arena }, all = old, fresh = old;
 
 	check_body(q, before, false, &old);
@@ -150,7 +150,7 @@ static bool judge_patched(void *cookie, yyjson_val *before, yyjson_val *after, s
 	return !fresh.errors;
 }
 
-void strict_patch(struct answering *q, struct store_request *r)
+void strict_patch(struct api_answering *q, struct store_request *r)
 {
 	if (!is_checked(q) || !is_operations(r))
 		return;

@@ -22,19 +22,19 @@ struct api_table {
 
 /* Cells */
 
-static void begin(struct cells *c)
+static void begin(struct table_cells *c)
 {
 	if (c->n++)
 		buf_putc(c->out, ',');
 }
 
-void cell_text(struct cells *c, struct str s)
+void cell_text(struct table_cells *c, struct str s)
 {
 	begin(c);
 	buf_json_str(c->out, s);
 }
 
-void cell_textf(struct cells *c, const char *fmt, ...)
+void cell_textf(struct table_cells *c, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -45,30 +45,30 @@ void cell_textf(struct cells *c, const char *fmt, ...)
 	cell_text(c, str_c(text));
 }
 
-void cell_or_none(struct cells *c, struct str s)
+void cell_or_none(struct table_cells *c, struct str s)
 {
 	cell_text(c, s.n ? s : STR("<none>"));
 }
 
-void cell_int(struct cells *c, int64_t n)
+void cell_int(struct table_cells *c, int64_t n)
 {
 	begin(c);
 	buf_printf(c->out, "%lld", (long long)n);
 }
 
-void cell_bool(struct cells *c, bool v)
+void cell_bool(struct table_cells *c, bool v)
 {
 	begin(c);
 	buf_put(c->out, v ? STR("true") : STR("false"));
 }
 
-void cell_null(struct cells *c)
+void cell_null(struct table_cells *c)
 {
 	begin(c);
 	buf_put(c->out, STR("null"));
 }
 
-void cell_age(struct cells *c, yyjson_val *v)
+void cell_age(struct table_cells *c, yyjson_val *v)
 {
 	char text[AGE_TEXT];
 	msec at;
@@ -163,7 +163,7 @@ static void put_columns(const struct api_table *t, struct buf *b)
 
 /* Rows */
 
-static void custom_cell(struct cells *c, const struct custom_column *column, yyjson_val *v)
+static void custom_cell(struct table_cells *c, const struct custom_column *column, yyjson_val *v)
 {
 	struct buf b = BUF_INIT(64 << 10);
 	int64_t n;
@@ -194,7 +194,7 @@ static void custom_cell(struct cells *c, const struct custom_column *column, yyj
 
 static void put_row(const struct api_table *t, yyjson_val *object, const struct table_style *style, struct buf *out)
 {
-	struct cells c = { .out = out, .now = style->now };
+	struct table_cells c = { .out = out, .now = style->now };
 
 	buf_put(out, STR("{\"cells\":["));
 	if (t->builtin)

@@ -6,12 +6,12 @@ static yyjson_val *meta(yyjson_val *o, const char *key)
 	return json_at(o, "metadata", key, NULL);
 }
 
-static void name_cell(struct cells *c, yyjson_val *o)
+static void name_cell(struct table_cells *c, yyjson_val *o)
 {
 	cell_text(c, json_str(meta(o, "name")));
 }
 
-static void age_cell(struct cells *c, yyjson_val *o)
+static void age_cell(struct table_cells *c, yyjson_val *o)
 {
 	cell_age(c, meta(o, "creationTimestamp"));
 }
@@ -34,7 +34,7 @@ static const struct table_column plain_columns[] = { NAME, TEXT("Age") };
 
 static const struct table_column configmap_columns[] = { NAME, TEXT("Data"), TEXT("Age") };
 
-static void configmap_row(struct cells *c, yyjson_val *o)
+static void configmap_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	cell_textf(c, "%zu", yyjson_obj_size(json_get(o, "data")) + yyjson_obj_size(json_get(o, "binaryData")));
@@ -43,7 +43,7 @@ static void configmap_row(struct cells *c, yyjson_val *o)
 
 static const struct table_column secret_columns[] = { NAME, TEXT("Type"), TEXT("Data"), TEXT("Age") };
 
-static void secret_row(struct cells *c, yyjson_val *o)
+static void secret_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	cell_text(c, json_str(json_get(o, "type")));
@@ -53,7 +53,7 @@ static void secret_row(struct cells *c, yyjson_val *o)
 
 static const struct table_column namespace_columns[] = { NAME, TEXT("Status"), TEXT("Age") };
 
-static void namespace_row(struct cells *c, yyjson_val *o)
+static void namespace_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	cell_text(c, json_str(json_at(o, "status", "phase", NULL)));
@@ -62,7 +62,7 @@ static void namespace_row(struct cells *c, yyjson_val *o)
 
 static const struct table_column lease_columns[] = { NAME, TEXT("Holder"), TEXT("Age") };
 
-static void lease_row(struct cells *c, yyjson_val *o)
+static void lease_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	cell_text(c, json_str(json_at(o, "spec", "holderIdentity", NULL)));
@@ -71,7 +71,7 @@ static void lease_row(struct cells *c, yyjson_val *o)
 
 static const struct table_column definition_columns[] = { NAME, { "Created At", "date", "", 0 } };
 
-static void definition_row(struct cells *c, yyjson_val *o)
+static void definition_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	cell_text(c, json_str(meta(o, "creationTimestamp")));
@@ -114,7 +114,7 @@ static void put_ports(struct buf *b, yyjson_val *ports)
 	}
 }
 
-static void service_row(struct cells *c, yyjson_val *o)
+static void service_row(struct table_cells *c, yyjson_val *o)
 {
 	yyjson_val *spec = json_get(o, "spec"), *v;
 	struct str type = json_str(json_get(spec, "type")), ip = json_str(json_get(spec, "clusterIP"));
@@ -157,7 +157,7 @@ static void put_lower(struct buf *b, struct str s)
 		buf_putc(b, (char)(s.p[i] >= 'A' && s.p[i] <= 'Z' ? s.p[i] + ('a' - 'A') : s.p[i]));
 }
 
-static void event_row(struct cells *c, yyjson_val *o)
+static void event_row(struct table_cells *c, yyjson_val *o)
 {
 	yyjson_val *about = json_get(o, "involvedObject"), *series = json_get(o, "series");
 	yyjson_val *first = first_time(json_get(o, "firstTimestamp"), json_get(o, "eventTime"));
@@ -247,7 +247,7 @@ static const char *node_state(yyjson_val *o)
 	return "Unknown";
 }
 
-static void node_row(struct cells *c, yyjson_val *o)
+static void node_row(struct table_cells *c, yyjson_val *o)
 {
 	yyjson_val *info = json_at(o, "status", "nodeInfo", NULL);
 	struct buf b = BUF_INIT(4096);
@@ -267,7 +267,7 @@ static void node_row(struct cells *c, yyjson_val *o)
 	cell_or_none(c, json_str(json_get(info, "containerRuntimeVersion")));
 }
 
-static void plain_row(struct cells *c, yyjson_val *o)
+static void plain_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	age_cell(c, o);

@@ -10,27 +10,27 @@ struct table_column {
 };
 
 /* A row that is being written. */
-struct cells {
+struct table_cells {
 	struct buf *out;
 	size_t n;
 	msec now;
 };
 
-void cell_text(struct cells *c, struct str s);
-void cell_textf(struct cells *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void cell_text(struct table_cells *c, struct str s);
+void cell_textf(struct table_cells *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The text; "<none>" if it is empty. */
-void cell_or_none(struct cells *c, struct str s);
-void cell_int(struct cells *c, int64_t n);
-void cell_bool(struct cells *c, bool v);
-void cell_null(struct cells *c);
+void cell_or_none(struct table_cells *c, struct str s);
+void cell_int(struct table_cells *c, int64_t n);
+void cell_bool(struct table_cells *c, bool v);
+void cell_null(struct table_cells *c);
 /* How long ago the time that stands in V was; "<unknown>" if there is none. */
-void cell_age(struct cells *c, yyjson_val *v);
+void cell_age(struct table_cells *c, yyjson_val *v);
 
 struct table_type {
 	const char *group, *plural;
 	const struct table_column *columns;
 	size_t n_columns;
-	void (*row)(struct cells *c, yyjson_val *object);
+	void (*row)(struct table_cells *c, yyjson_val *object);
 };
 /* NULL: it has none of its own. */
 const struct table_type *table_builtin(const struct store_type *t);

@@ -189,7 +189,7 @@ static size_t count_containers(yyjson_val *pod)
 	return n;
 }
 
-static void pod_row(struct cells *c, yyjson_val *pod)
+static void pod_row(struct table_cells *c, yyjson_val *pod)
 {
 	struct summary s = summarize(pod);
 	char age[AGE_TEXT];

@@ -1,12 +1,12 @@
 #include "local/api/upgrade.h"
 
-static bool asks(struct answering *q)
+static bool asks(struct api_answering *q)
 {
 	return ws_lists(http_header(q->x, "Connection"), STR("upgrade")) &&
 	       ws_lists(http_header(q->x, "Upgrade"), STR("websocket"));
 }
 
-const char *upgrade_choose(struct answering *q, const char *what, const char *const *protocols)
+const char *upgrade_choose(struct api_answering *q, const char *what, const char *const *protocols)
 {
 	struct str offered = http_header(q->x, "Sec-WebSocket-Protocol");
 	const char *first = *protocols;
@@ -29,7 +29,7 @@ const char *upgrade_choose(struct answering *q, const char *what, const char *co
 	return NULL;
 }
 
-void upgrade_begin(struct answering *q, const char *protocol, const struct http_wire_config *w)
+void upgrade_begin(struct api_answering *q, const char *protocol, const struct http_wire_config *w)
 {
 	char accept[WS_ACCEPT + 1];
 	struct buf head = BUF_INIT(1024);

@@ -140,7 +140,7 @@ static void on_client_gone(void *cookie)
 	free(w);
 }
 
-static struct watcher *new_watcher(struct answering *q)
+static struct watcher *new_watcher(struct api_answering *q)
 {
 	const struct api_watch_options *o = &q->route->watch;
 	struct watcher *w = xcalloc(1, sizeof(*w));
@@ -168,7 +168,7 @@ static struct watcher *new_watcher(struct answering *q)
 	return w;
 }
 
-void answer_watch(struct answering *q)
+void answer_watch(struct api_answering *q)
 {
 	const struct api_watch_options *o = &q->route->watch;
 	struct store *s = q->api->config.store;

@@ -61,13 +61,13 @@ static void subnet_avoids_routes(void **state)
 	assert_int_equal(got, ip("10.254.240.0"));
 }
 
-struct place {
+struct policy_place {
 	char folder[64];
 };
 
 static int setup(void **state)
 {
-	static struct place p;
+	static struct policy_place p;
 
 	snprintf(p.folder, sizeof(p.folder), "/tmp/dl-address-XXXXXX");
 	*state = &p;
@@ -76,7 +76,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct place *p = *state;
+	struct policy_place *p = *state;
 	DIR *d = opendir(p->folder);
 	const struct dirent *entry;
 
@@ -91,7 +91,7 @@ static int teardown(void **state)
 
 static void takes_keeps_and_drops(void **state)
 {
-	struct place *p = *state;
+	struct policy_place *p = *state;
 	struct err e = ERR_INIT;
 	struct addresses *a = xcalloc(1, sizeof(*a));
 	const struct net_address *one, *two;
@@ -137,7 +137,7 @@ static void hostile_folder(void **state)
 		{ "10.201.0.7", "u7/default/a" }, { "10.201.0.8", "u7/default/twice" }, { "10.201.0.9", "nothing" },
 		{ "10.201.0.2", "u2/n/machine" }, { "10.201.15.255", "u3/n/last" },     { "name", "u4/n/a" },
 	};
-	struct place *p = *state;
+	struct policy_place *p = *state;
 	struct err e = ERR_INIT;
 	struct addresses *a = xcalloc(1, sizeof(*a));
 	char path[128];
@@ -160,7 +160,7 @@ static void hostile_folder(void **state)
 
 static void all_of_them(void **state)
 {
-	struct place *p = *state;
+	struct policy_place *p = *state;
 	struct err e = ERR_INIT;
 	struct addresses *a = xcalloc(1, sizeof(*a));
 	char uid[16];

@@ -162,7 +162,7 @@ void container_start(struct proc_container *c)
 	c->began = c->reaped = c->cannot = c->stop = c->term_sent = c->killed = false;
 	c->kill_at = 0;
 	c->status = 0;
-	c->pre_stop = (struct helper){ .pid = 0 };
+	c->pre_stop = (struct pod_helper){ .pid = 0 };
 	c->fault = (struct buf)BUF_INIT(FAULT_MAX);
 	c->state->now = (struct pod_container_run){ .run = POD_RUN_WAITING, .reason = STR("ContainerCreating") };
 	fresh_message(c);

@@ -32,9 +32,9 @@ struct proc_container {
 	/* Stopping. */
 	bool stop, term_sent, killed;
 	msec kill_at;
-	struct helper pre_stop;
+	struct pod_helper pre_stop;
 	msec began_at;
-	struct probe probes[PROBES];
+	struct probe probes[PROBE_COUNT];
 };
 
 void container_start(struct proc_container *c);

@@ -6,15 +6,15 @@
 
 #include <signal.h>
 
-bool helper_start(struct helper *h, struct proc_container *c, const pod_strs *command, msec deadline)
+bool helper_start(struct pod_helper *h, struct proc_container *c, const pod_strs *command, msec deadline)
 {
 	pid_t pid = child_helper(c, command);
 
-	*h = (struct helper){ .pid = pid > 0 ? pid : 0, .deadline = deadline };
+	*h = (struct pod_helper){ .pid = pid > 0 ? pid : 0, .deadline = deadline };
 	return pid > 0;
 }
 
-void helper_kill(struct helper *h)
+void helper_kill(struct pod_helper *h)
 {
 	if (h->pid <= 0)
 		return;
@@ -25,7 +25,7 @@ void helper_kill(struct helper *h)
 	h->done = true;
 }
 
-void helper_step(struct helper *h, struct proc_pod *p, msec now)
+void helper_step(struct pod_helper *h, struct proc_pod *p, msec now)
 {
 	if (h->pid <= 0)
 		return;

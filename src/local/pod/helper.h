@@ -8,15 +8,15 @@ struct proc_pod;
 struct proc_container;
 
 /* An exec probe, or a hook. */
-struct helper {
+struct pod_helper {
 	pid_t pid; /* 0: none runs */
 	msec deadline;
 	bool done, timed_out;
 	int status; /* of waitpid(), once done */
 };
 
-bool helper_start(struct helper *h, struct proc_container *c, const pod_strs *command, msec deadline);
-void helper_step(struct helper *h, struct proc_pod *p, msec now);
-void helper_kill(struct helper *h);
+bool helper_start(struct pod_helper *h, struct proc_container *c, const pod_strs *command, msec deadline);
+void helper_step(struct pod_helper *h, struct proc_pod *p, msec now);
+void helper_kill(struct pod_helper *h);
 
 #endif

@@ -18,7 +18,7 @@ static const struct pod_probe *spec_of(const struct pod_container *c, enum probe
 	case PROBE_READINESS:
 		return &c->readiness;
 	case PROBE_LIVENESS:
-	case PROBES:
+	case PROBE_COUNT:
 		break;
 	}
 	return &c->liveness;
@@ -26,7 +26,7 @@ static const struct pod_probe *spec_of(const struct pod_container *c, enum probe
 
 void probes_arm(struct proc_container *c)
 {
-	for (int i = 0; i < PROBES; i++)
+	for (int i = 0; i < PROBE_COUNT; i++)
 		c->probes[i] = (struct probe){
 			.c = c, .what = (enum probe_what)i, .spec = spec_of(c->spec, (enum probe_what)i), .fd = -1
 		};
@@ -34,7 +34,7 @@ void probes_arm(struct proc_container *c)
 
 void probes_disarm(struct proc_container *c)
 {
-	for (int i = 0; i < PROBES; i++) {
+	for (int i = 0; i < PROBE_COUNT; i++) {
 		helper_kill(&c->probes[i].helper);
 		probe_net_end(&c->probes[i]);
 		c->probes[i].busy = false;
@@ -114,7 +114,7 @@ static void begin(struct probe *pr, msec now)
 
 static void look_at_exec(struct probe *pr, msec now)
 {
-	struct helper *h = &pr->helper;
+	struct pod_helper *h = &pr->helper;
 	char why[64];
 
 	helper_step(h, pr->c->pod, now);
@@ -175,6 +175,6 @@ void probes_step(struct proc_container *c, msec now)
 {
 	if (!container_runs(c) || !c->began || c->reaped || c->stop)
 		return;
-	for (int i = 0; i < PROBES; i++)
+	for (int i = 0; i < PROBE_COUNT; i++)
 		step_probe(&c->probes[i], now);
 }

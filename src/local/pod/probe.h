@@ -6,7 +6,7 @@
 #include "local/pod/helper.h"
 #include "loop/loop.h"
 
-enum probe_what { PROBE_STARTUP, PROBE_READINESS, PROBE_LIVENESS, PROBES };
+enum probe_what { PROBE_STARTUP, PROBE_READINESS, PROBE_LIVENESS, PROBE_COUNT };
 struct probe {
 	struct proc_container *c;
 	const struct pod_probe *spec;
@@ -15,7 +15,7 @@ struct probe {
 	bool busy;
 	msec deadline;
 	int64_t good, bad; /* in a row */
-	struct helper helper;
+	struct pod_helper helper;
 	int fd; /* of http and tcp; -1 */
 	struct loop_fd *watch;
 	bool sent;

@@ -6,7 +6,7 @@
 
 #include <sys/wait.h>
 
-static bool take_helper(struct helper *h, pid_t pid, int status)
+static bool take_helper(struct pod_helper *h, pid_t pid, int status)
 {
 	if (h->pid != pid)
 		return false;
@@ -30,7 +30,7 @@ static void take_exit(struct proc_pod *p, pid_t pid, int status)
 		}
 		if (take_helper(&c->pre_stop, pid, status))
 			return;
-		for (int k = 0; k < PROBES; k++)
+		for (int k = 0; k < PROBE_COUNT; k++)
 			if (take_helper(&c->probes[k].helper, pid, status))
 				return;
 	}

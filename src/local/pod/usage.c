@@ -119,8 +119,8 @@ static bool is_others(const int64_t *firsts, size_t n, size_t which, const struc
 	return false;
 }
 
-struct usage usage_between(const struct usage_sample *before, const struct usage_sample *now, const struct pod_state *s,
-                           size_t which)
+struct pod_usage usage_between(const struct usage_sample *before, const struct usage_sample *now,
+                               const struct pod_state *s, size_t which)
 {
 	size_t n = s->containers.n;
 	int64_t window = MAX(now->at - before->at, (msec)1), *firsts = xcalloc(n, sizeof(*firsts)), ticks = 0,
@@ -141,6 +141,6 @@ struct usage usage_between(const struct usage_sample *before, const struct usage
 		ticks += p->ticks - (old && old->start == p->start ? old->ticks : 0);
 	}
 	free(firsts);
-	return (struct usage){ .cpu_milli = ticks * 1000 * 1000 / (sysconf(_SC_CLK_TCK) * window),
-		               .memory = pages * sysconf(_SC_PAGESIZE) };
+	return (struct pod_usage){ .cpu_milli = ticks * 1000 * 1000 / (sysconf(_SC_CLK_TCK) * window),
+		                   .memory = pages * sysconf(_SC_PAGESIZE) };
 }

@@ -14,13 +14,13 @@ struct usage_sample {
 void usage_take(struct usage_sample *ret, msec now);
 void usage_release(struct usage_sample *s);
 
-struct usage {
+struct pod_usage {
 	int64_t cpu_milli; /* thousandths of a core, between the two */
 	int64_t memory;    /* bytes that are resident; what processes share counts for each */
 };
 /* Of the container numbered WHICH in S, a pod that runs. What belongs to none of them counts for the first that runs.
  */
-struct usage usage_between(const struct usage_sample *before, const struct usage_sample *now, const struct pod_state *s,
-                           size_t which);
+struct pod_usage usage_between(const struct usage_sample *before, const struct usage_sample *now,
+                               const struct pod_state *s, size_t which);
 
 #endif

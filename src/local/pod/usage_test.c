@@ -33,7 +33,7 @@ static void test_by_container(void **state)
 {
 	struct timespec moment = { .tv_nsec = 10000000 };
 	struct usage_sample before, now;
-	struct usage busy = { 0 }, idle = { 0 };
+	struct pod_usage busy = { 0 }, idle = { 0 };
 	struct testing_pod t;
 
 	(void)state;

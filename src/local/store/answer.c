@@ -13,7 +13,7 @@ struct details {
 	struct str field_message; /* … and what is wrong with it */
 };
 
-static void put_details(struct buf *b, const struct call *c, const struct details *d)
+static void put_details(struct buf *b, const struct store_call *c, const struct details *d)
 {
 	buf_put(b, STR("{\"name\":"));
 	buf_json_str(b, d->name);
@@ -35,7 +35,7 @@ static void put_details(struct buf *b, const struct call *c, const struct detail
 	buf_putc(b, '}');
 }
 
-static bool put_status(struct call *c, enum http_code code, const char *reason, struct str message,
+static bool put_status(struct store_call *c, enum http_code code, const char *reason, struct str message,
                        const struct details *d)
 {
 	struct buf *b = &c->ret->body, details = BUF_INIT(ANSWER_MAX);
@@ -76,7 +76,7 @@ static struct str clip(struct str s)
 	return str_sub(s, 0, n);
 }
 
-bool answer_refusal(struct call *c, enum http_code code, const char *reason, const char *fmt, ...)
+bool answer_refusal(struct store_call *c, enum http_code code, const char *reason, const char *fmt, ...)
 {
 	struct str message;
 	va_list ap;
@@ -87,7 +87,7 @@ bool answer_refusal(struct call *c, enum http_code code, const char *reason, con
 	return put_status(c, code, reason, message, NULL);
 }
 
-bool refuse_not_found(struct call *c, struct str name)
+bool refuse_not_found(struct store_call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
@@ -96,7 +96,7 @@ bool refuse_not_found(struct call *c, struct str name)
 		arena_printf(&c->s->arena, "%.*s \"%.*s\" not found", STR_F(c->type->resource), STR_F(d.name)), &d);
 }
 
-bool refuse_exists(struct call *c, struct str name)
+bool refuse_exists(struct store_call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
@@ -106,7 +106,7 @@ bool refuse_exists(struct call *c, struct str name)
 		&d);
 }
 
-bool refuse_conflict(struct call *c, struct str name, const char *fmt, ...)
+bool refuse_conflict(struct store_call *c, struct str name, const char *fmt, ...)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 	struct str why;
@@ -121,14 +121,14 @@ bool refuse_conflict(struct call *c, struct str name, const char *fmt, ...)
 	                  &d);
 }
 
-static struct str kind_and_group(const struct call *c)
+static struct str kind_and_group(const struct store_call *c)
 {
 	const struct store_type *t = &c->type->pub;
 
 	return str_empty(t->group) ? t->kind : arena_printf(&c->s->arena, "%.*s.%.*s", STR_F(t->kind), STR_F(t->group));
 }
 
-bool refuse_invalid(struct call *c, struct str name, const char *field, const char *fmt, ...)
+bool refuse_invalid(struct store_call *c, struct str name, const char *field, const char *fmt, ...)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.kind, .field = field };
 	va_list ap;
@@ -142,7 +142,7 @@ bool refuse_invalid(struct call *c, struct str name, const char *field, const ch
 	                  &d);
 }
 
-bool refuse_decoding(struct call *c, const char *fmt, ...)
+bool refuse_decoding(struct store_call *c, const char *fmt, ...)
 {
 	const struct store_type *t = &c->type->pub;
 	struct str why;
@@ -160,13 +160,13 @@ bool refuse_decoding(struct call *c, const char *fmt, ...)
 	                      STR_F(t->version), STR_F(t->kind), STR_F(why));
 }
 
-struct str api_version(const struct type *t, struct arena *a)
+struct str api_version(const struct stored_type *t, struct arena *a)
 {
 	return str_empty(t->pub.group) ? t->pub.version
 	                               : arena_printf(a, "%.*s/%.*s", STR_F(t->pub.group), STR_F(t->pub.version));
 }
 
-struct str in_version(struct store *s, const struct type *t, struct str text)
+struct str in_version(struct store *s, const struct stored_type *t, struct str text)
 {
 	struct buf b = BUF_INIT(ANSWER_MAX);
 	struct str want = api_version(t, &s->arena);
@@ -185,7 +185,7 @@ struct str in_version(struct store *s, const struct type *t, struct str text)
 	return text;
 }
 
-bool answer_object(struct call *c, enum http_code code, struct str text, uint64_t rv)
+bool answer_object(struct store_call *c, enum http_code code, struct str text, uint64_t rv)
 {
 	c->ret->code = (int)code;
 	c->ret->rv = rv;
@@ -194,7 +194,7 @@ bool answer_object(struct call *c, enum http_code code, struct str text, uint64_
 	return true;
 }
 
-bool answer_deleted(struct call *c, const struct db_row *row)
+bool answer_deleted(struct store_call *c, const struct db_row *row)
 {
 	struct details d = { .name = row->name, .kind = c->type->pub.plural, .uid = row->uid };
 

@@ -25,12 +25,12 @@ static const struct {
 	{ "ownerReferences", M_OWNERS },
 };
 
-static bool wrong(struct call *c, const char *field, yyjson_val *v, const char *want)
+static bool wrong(struct store_call *c, const char *field, yyjson_val *v, const char *want)
 {
 	return refuse_decoding(c, "metadata.%s: must be %s, found %s", field, want, json_type_name(v));
 }
 
-static bool check_texts(struct call *c, const char *field, yyjson_val *v)
+static bool check_texts(struct store_call *c, const char *field, yyjson_val *v)
 {
 	yyjson_val *key, *one;
 	size_t i, max;
@@ -46,7 +46,7 @@ static bool check_texts(struct call *c, const char *field, yyjson_val *v)
 	return true;
 }
 
-static bool check_list(struct call *c, const char *field, yyjson_val *v)
+static bool check_list(struct store_call *c, const char *field, yyjson_val *v)
 {
 	yyjson_val *one;
 	size_t i, max;
@@ -61,7 +61,7 @@ static bool check_list(struct call *c, const char *field, yyjson_val *v)
 	return true;
 }
 
-static bool check_owners(struct call *c, struct str name, yyjson_val *v)
+static bool check_owners(struct store_call *c, struct str name, yyjson_val *v)
 {
 	static const char *const keys[] = { "apiVersion", "kind", "name", "uid" };
 	yyjson_val *one;
@@ -86,7 +86,7 @@ static bool check_owners(struct call *c, struct str name, yyjson_val *v)
 	return true;
 }
 
-static bool check_field(struct call *c, struct str name, const char *key, enum meta_type type, yyjson_val *v)
+static bool check_field(struct store_call *c, struct str name, const char *key, enum meta_type type, yyjson_val *v)
 {
 	switch (type) {
 	case M_TEXT:
@@ -139,7 +139,7 @@ static const char qualified[] =
 	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and "
 	"end with an alphanumeric character";
 
-static bool check_labels(struct call *c, struct str name, yyjson_val *meta)
+static bool check_labels(struct store_call *c, struct str name, yyjson_val *meta)
 {
 	yyjson_val *key, *one, *labels = json_get(meta, "labels"), *annotations = json_get(meta, "annotations");
 	size_t i, max, total = 0;
@@ -170,7 +170,7 @@ static bool check_labels(struct call *c, struct str name, yyjson_val *meta)
 	                                                  "Too long: may not be more than %d bytes", ANNOTATIONS_MAX);
 }
 
-static bool check_finalizers(struct call *c, struct str name, yyjson_val *meta)
+static bool check_finalizers(struct store_call *c, struct str name, yyjson_val *meta)
 {
 	yyjson_val *one, *list = json_get(meta, "finalizers");
 	size_t i, max;
@@ -184,7 +184,7 @@ static bool check_finalizers(struct call *c, struct str name, yyjson_val *meta)
 	return true;
 }
 
-static bool check_kind(struct call *c, yyjson_val *root)
+static bool check_kind(struct store_call *c, yyjson_val *root)
 {
 	struct str want = api_version(c->type, &c->s->arena);
 	yyjson_val *version = json_get(root, "apiVersion"), *kind = json_get(root, "kind");
@@ -205,7 +205,7 @@ static bool check_kind(struct call *c, yyjson_val *root)
 	return true;
 }
 
-bool check_object(struct call *c, yyjson_val *root)
+bool check_object(struct store_call *c, yyjson_val *root)
 {
 	yyjson_val *meta = json_get(root, "metadata");
 	struct str name = json_str(json_get(meta, "name"));

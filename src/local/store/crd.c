@@ -4,12 +4,12 @@
 #include "local/store/meta.h"
 #include "local/store/types.h"
 
-static bool invalid(struct call *c, yyjson_val *root, const char *field, const char *why)
+static bool invalid(struct store_call *c, yyjson_val *root, const char *field, const char *why)
 {
 	return refuse_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), field, "%s", why);
 }
 
-static bool check_versions(struct call *c, yyjson_val *root)
+static bool check_versions(struct store_call *c, yyjson_val *root)
 {
 	yyjson_val *versions = json_at(root, "spec", "versions", NULL), *one, *other;
 	size_t i, max, k, most, stored = 0;
@@ -36,7 +36,7 @@ static bool check_versions(struct call *c, yyjson_val *root)
 
 static bool is_builtin(const struct store *s, struct str group, struct str plural)
 {
-	for (const struct type *t = s->types; t; t = t->next)
+	for (const struct stored_type *t = s->types; t; t = t->next)
 		if (!t->pub.custom && str_eq(t->pub.group, group) && str_eq(t->pub.plural, plural))
 			return true;
 	return false;
@@ -52,13 +52,13 @@ static struct str lower(struct str s, struct arena *a)
 	return ret;
 }
 
-static bool is_name(struct call *c, yyjson_val *v)
+static bool is_name(struct store_call *c, yyjson_val *v)
 {
 	return str_is_dns_label(lower(json_str(v), &c->s->arena), true);
 }
 
 /* They stand in addresses, and as they are in what is answered. What is missing is filled in. */
-static bool check_names(struct call *c, yyjson_val *root, yyjson_val *names)
+static bool check_names(struct store_call *c, yyjson_val *root, yyjson_val *names)
 {
 	static const struct {
 		const char *key, *field;
@@ -84,7 +84,7 @@ static bool check_names(struct call *c, yyjson_val *root, yyjson_val *names)
 	return true;
 }
 
-static bool check_definition(struct call *c, yyjson_val *root, yyjson_val *before)
+static bool check_definition(struct store_call *c, yyjson_val *root, yyjson_val *before)
 {
 	yyjson_val *spec = json_get(root, "spec"), *names = json_get(spec, "names");
 	struct str group = json_str(json_get(spec, "group")), plural = json_str(json_get(names, "plural"));
@@ -111,7 +111,7 @@ static bool check_definition(struct call *c, yyjson_val *root, yyjson_val *befor
 	return check_versions(c, root);
 }
 
-static void fill_names(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *names)
+static void fill_names(struct store_call *c, yyjson_mut_doc *doc, yyjson_mut_val *names)
 {
 	struct str text = json_mut_text(yyjson_mut_obj_get(names, "kind"));
 
@@ -121,7 +121,7 @@ static void fill_names(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *name
 		put_str(doc, names, "listKind", arena_printf(&c->s->arena, "%.*sList", STR_F(text)));
 }
 
-static void add_condition(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *list, const char *type,
+static void add_condition(struct store_call *c, yyjson_mut_doc *doc, yyjson_mut_val *list, const char *type,
                           const char *reason, const char *message)
 {
 	yyjson_mut_val *one = yyjson_mut_obj(doc);
@@ -135,7 +135,7 @@ static void add_condition(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *l
 }
 
 /* Everything is accepted at once. */
-static void fill_status(struct call *c, yyjson_mut_doc *doc, yyjson_val *root)
+static void fill_status(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root)
 {
 	yyjson_mut_val *status = put_obj(doc, yyjson_mut_doc_get_root(doc), "status");
 	yyjson_mut_val *spec = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec");
@@ -159,7 +159,7 @@ static void fill_status(struct call *c, yyjson_mut_doc *doc, yyjson_val *root)
 	yyjson_mut_obj_put(status, yyjson_mut_str(doc, "conditions"), conditions);
 }
 
-bool crd_prepare(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+bool crd_prepare(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	yyjson_val *root = store_frozen(c->s, doc);
 	yyjson_mut_val *spec = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec");
@@ -197,7 +197,7 @@ static void load_version(struct store *s, const struct db_row *row, yyjson_val *
 {
 	yyjson_val *names = json_get(spec, "names");
 	struct str group = json_str(json_get(spec, "group")), plural = json_str(json_get(names, "plural"));
-	struct type *t = type_find(s, group, json_str(json_get(version, "name")), plural);
+	struct stored_type *t = type_find(s, group, json_str(json_get(version, "name")), plural);
 	struct arena *a;
 
 	if (t && !t->pub.custom)
@@ -238,7 +238,7 @@ void crd_load(struct store *s)
 {
 	struct db_range all = { .resource = RES_DEFINITIONS };
 
-	for (struct type *t = s->types; t; t = t->next)
+	for (struct stored_type *t = s->types; t; t = t->next)
 		t->gone = t->pub.custom;
 	db_each(s->db, &all, load_definition, s);
 }

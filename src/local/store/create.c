@@ -7,14 +7,14 @@
 #include "local/store/types.h"
 
 /* Is the namespace there, and does it take new objects? */
-static bool check_namespace(struct call *c)
+static bool check_namespace(struct store_call *c)
 {
 	struct db_row row;
 
 	if (!c->type->pub.namespaced)
 		return true;
 	if (!db_get(c->s->db, RES_NAMESPACES, STR_NONE, c->r->ns, &row, &c->s->arena)) {
-		struct call of = *c;
+		struct store_call of = *c;
 
 		of.type = type_of_resource(c->s, RES_NAMESPACES);
 		return refuse_not_found(&of, c->r->ns);
@@ -28,7 +28,7 @@ static bool check_namespace(struct call *c)
 	return true;
 }
 
-static bool exists(struct call *c, struct str name)
+static bool exists(struct store_call *c, struct str name)
 {
 	struct db_row row;
 
@@ -37,7 +37,7 @@ static bool exists(struct call *c, struct str name)
 }
 
 /* Empty: refused. */
-static struct str choose_name(struct call *c, yyjson_val *meta)
+static struct str choose_name(struct store_call *c, yyjson_val *meta)
 {
 	enum { TRIES = 8 };
 	struct str name = json_str(json_get(meta, "name")), base = json_str(json_get(meta, "generateName"));
@@ -59,7 +59,7 @@ static struct str choose_name(struct call *c, yyjson_val *meta)
 	return name;
 }
 
-static bool check_new(struct call *c, yyjson_val *root)
+static bool check_new(struct store_call *c, yyjson_val *root)
 {
 	yyjson_val *meta = json_get(root, "metadata");
 	struct str ns = json_str(json_get(meta, "namespace")), want = c->type->pub.namespaced ? c->r->ns : STR_NONE;
@@ -85,7 +85,7 @@ static bool check_new(struct call *c, yyjson_val *root)
 }
 
 /* What only the store writes. */
-static void fill_meta(struct call *c, yyjson_mut_doc *doc, struct str name)
+static void fill_meta(struct store_call *c, yyjson_mut_doc *doc, struct str name)
 {
 	static const char *const not_yours[] = { "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
 		                                 "managedFields", "selfLink" };
@@ -108,7 +108,7 @@ static void fill_meta(struct call *c, yyjson_mut_doc *doc, struct str name)
 		yyjson_mut_obj_remove_key(root, "status");
 }
 
-bool verb_create(struct call *c)
+bool verb_create(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *body = store_parse(c->s, c->r->body, &e);

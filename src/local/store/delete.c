@@ -8,13 +8,13 @@
 
 enum { POD_GRACE = 30 };
 
-static bool refuse_options(struct call *c, const char *field, const char *why)
+static bool refuse_options(struct store_call *c, const char *field, const char *why)
 {
 	return answer_refusal(c, HTTP_INVALID, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: %s: %s", field,
 	                      why);
 }
 
-static bool read_policy(struct call *c, yyjson_val *root, struct deletion *ret)
+static bool read_policy(struct store_call *c, yyjson_val *root, struct delete_wish *ret)
 {
 	yyjson_val *policy = json_get(root, "propagationPolicy");
 	struct str text = json_str(policy);
@@ -26,7 +26,7 @@ static bool read_policy(struct call *c, yyjson_val *root, struct deletion *ret)
 	return true;
 }
 
-static bool check_preconditions(struct call *c, yyjson_val *root, const struct db_row *row)
+static bool check_preconditions(struct store_call *c, yyjson_val *root, const struct db_row *row)
 {
 	yyjson_val *conditions = json_get(root, "preconditions");
 	struct str uid = json_str(json_get(conditions, "uid")), rv = json_str(json_get(conditions, "resourceVersion"));
@@ -48,13 +48,13 @@ static bool check_preconditions(struct call *c, yyjson_val *root, const struct d
 	return true;
 }
 
-bool delete_read_options(struct call *c, struct deletion *ret, const struct db_row *row)
+bool delete_read_options(struct store_call *c, struct delete_wish *ret, const struct db_row *row)
 {
 	struct err e = ERR_INIT;
 	yyjson_val *root, *grace;
 	yyjson_doc *doc;
 
-	*ret = (struct deletion){ .grace = -1 };
+	*ret = (struct delete_wish){ .grace = -1 };
 	if (str_empty(c->r->body))
 		return true;
 	doc = store_parse(c->s, c->r->body, &e);
@@ -79,7 +79,7 @@ bool delete_read_options(struct call *c, struct deletion *ret, const struct db_r
 	return read_policy(c, root, ret) && (!row || check_preconditions(c, root, row));
 }
 
-bool delete_allowed(struct call *c, const struct db_row *row)
+bool delete_allowed(struct store_call *c, const struct db_row *row)
 {
 	if (str_eq(c->type->resource, RES_NAMESPACES) && str_eqc(row->name, "default"))
 		return answer_refusal(c, HTTP_FORBIDDEN, "Forbidden",
@@ -88,7 +88,7 @@ bool delete_allowed(struct call *c, const struct db_row *row)
 }
 
 /* How long whoever runs the pod may take; 0: nobody runs it. */
-static int64_t pod_grace(yyjson_val *pod, const struct deletion *o)
+static int64_t pod_grace(yyjson_val *pod, const struct delete_wish *o)
 {
 	struct str phase = json_str(json_at(pod, "status", "phase", NULL));
 	int64_t grace = o->grace;
@@ -114,16 +114,16 @@ static void put_deletion(yyjson_mut_doc *doc, const struct db_row *row, yyjson_v
 }
 
 /* It is marked already, and stays for its finalizers. */
-static bool keep_marked(struct call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc,
-                        struct deleted *ret)
+static bool keep_marked(struct store_call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc,
+                        struct delete_done *ret)
 {
 	ret->text = object_put(c, row, before, doc);
 	ret->rv = c->s->version;
 	return ret->text.n;
 }
 
-static bool mark(struct call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at,
-                 int64_t grace, struct deleted *ret)
+static bool mark(struct store_call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc, msec at,
+                 int64_t grace, struct delete_done *ret)
 {
 	put_deletion(doc, row, before, at, grace);
 	if (c->type->rules->drained) {
@@ -135,7 +135,7 @@ static bool mark(struct call *c, const struct db_row *row, yyjson_val *before, y
 	return keep_marked(c, row, before, doc, ret);
 }
 
-static bool stays_as_it_is(const struct db_row *row, struct deleted *ret)
+static bool stays_as_it_is(const struct db_row *row, struct delete_done *ret)
 {
 	ret->text = row->text;
 	ret->rv = row->rv;
@@ -143,8 +143,8 @@ static bool stays_as_it_is(const struct db_row *row, struct deleted *ret)
 }
 
 /* A pod that runs. It is marked, or its grace becomes shorter; *ENDS if there is none left. */
-static bool delete_gracefully(struct call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc,
-                              const struct deletion *o, struct deleted *ret, bool *ends)
+static bool delete_gracefully(struct store_call *c, const struct db_row *row, yyjson_val *before, yyjson_mut_doc *doc,
+                              const struct delete_wish *o, struct delete_done *ret, bool *ends)
 {
 	int64_t had = 0, grace = pod_grace(before, o);
 	msec at = store_now(c->s) + SECONDS(grace), was;
@@ -167,13 +167,13 @@ static bool delete_gracefully(struct call *c, const struct db_row *row, yyjson_v
 	return true;
 }
 
-bool delete_object(struct call *c, const struct db_row *row, const struct deletion *o, struct deleted *ret)
+bool delete_object(struct store_call *c, const struct db_row *row, const struct delete_wish *o, struct delete_done *ret)
 {
 	yyjson_val *before = store_tree(c->s, row->text);
 	yyjson_mut_doc *doc = store_mut(c->s);
 	bool ends = true;
 
-	*ret = (struct deleted){ 0 };
+	*ret = (struct delete_done){ 0 };
 	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
 	if (o->orphan)
 		gc_orphan(c, row->uid);
@@ -196,10 +196,10 @@ bool delete_object(struct call *c, const struct db_row *row, const struct deleti
 	return true;
 }
 
-bool verb_delete(struct call *c)
+bool verb_delete(struct store_call *c)
 {
-	struct deletion o;
-	struct deleted done;
+	struct delete_wish o;
+	struct delete_done done;
 	struct db_row row;
 
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &row,

@@ -5,22 +5,23 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool verb_delete(struct call *c);
+bool verb_delete(struct store_call *c);
 
-struct deletion {
+struct delete_wish {
 	int64_t grace; /* -1: the object's own */
 	bool orphan;
 };
-struct deleted {
+struct delete_done {
 	struct str text;
 	uint64_t rv;
 	bool removed; /* else it is there still, being deleted */
 };
 /* From the body. ROW: the object that its preconditions are about; NULL: they do not count. */
-bool delete_read_options(struct call *c, struct deletion *ret, const struct db_row *row);
+bool delete_read_options(struct store_call *c, struct delete_wish *ret, const struct db_row *row);
 /* False: it may not go at all. */
-bool delete_allowed(struct call *c, const struct db_row *row);
+bool delete_allowed(struct store_call *c, const struct db_row *row);
 /* Deletes, or marks it as being deleted. False: it could not be stored. */
-bool delete_object(struct call *c, const struct db_row *row, const struct deletion *o, struct deleted *ret);
+bool delete_object(struct store_call *c, const struct db_row *row, const struct delete_wish *o,
+                   struct delete_done *ret);
 
 #endif

@@ -7,19 +7,19 @@
 
 enum { AT_ONCE = 128 };
 
-static const struct deletion as_usual = { .grace = -1 };
+static const struct delete_wish as_usual = { .grace = -1 };
 
 /* As somebody who deletes, whom nobody answers. */
 struct sweeper {
 	struct store_request request;
 	struct store_answer answer;
-	struct call call;
+	struct store_call call;
 };
 
 static bool sweep_begin(struct sweeper *w, struct store *s, int64_t id, struct db_row *row)
 {
 	*w = (struct sweeper){ .request = { .verb = STORE_DELETE } };
-	w->call = (struct call){ .s = s, .r = &w->request, .ret = &w->answer };
+	w->call = (struct store_call){ .s = s, .r = &w->request, .ret = &w->answer };
 	if (!db_get_id(s->db, id, row, &s->arena))
 		return false;
 	w->call.type = type_of_resource(s, row->resource);
@@ -34,7 +34,7 @@ static void sweep_end(struct sweeper *w)
 static void delete_id(struct store *s, int64_t id)
 {
 	struct sweeper w;
-	struct deleted done;
+	struct delete_done done;
 	struct db_row row;
 
 	if (sweep_begin(&w, s, id, &row))
@@ -53,7 +53,7 @@ static void drop_owners(struct store *s, int64_t id, bool (*gone)(struct store *
 	yyjson_val *owners = json_at(before, "metadata", "ownerReferences", NULL);
 	yyjson_mut_doc *doc = store_mut(s);
 	yyjson_mut_val *left = yyjson_mut_arr(doc);
-	struct deleted done;
+	struct delete_done done;
 	size_t i, max;
 
 	yyjson_arr_foreach(owners, i, max, one)
@@ -98,7 +98,7 @@ static bool is_this(struct store *s, struct str uid, const void *cookie)
 	return str_eq(uid, *(const struct str *)cookie);
 }
 
-void gc_orphan(struct call *c, struct str owner)
+void gc_orphan(struct store_call *c, struct str owner)
 {
 	int64_t ids[AT_ONCE];
 	size_t n;

@@ -8,6 +8,6 @@
 /* True: there is more to do at once. */
 bool gc_step(struct store *s);
 /* Takes the owner out of its children. */
-void gc_orphan(struct call *c, struct str owner);
+void gc_orphan(struct store_call *c, struct str owner);
 
 #endif

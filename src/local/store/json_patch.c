@@ -6,7 +6,7 @@
 enum { OPERATIONS_MAX = 10000, COPIES_MAX = 1 << 18, TEXT_SHARE = 64 };
 
 struct patching {
-	struct call *call;
+	struct store_call *call;
 	yyjson_mut_doc *doc;
 	size_t copied; /* values, and so many bytes of text as one */
 };
@@ -185,7 +185,7 @@ static bool one_operation(struct patching *p, size_t i, yyjson_val *one)
 	       fails(p, i, operations[op].name, json_str(path));
 }
 
-yyjson_mut_val *json_patch(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
+yyjson_mut_val *json_patch(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
 {
 	struct patching p = { .call = c, .doc = doc };
 	yyjson_val *one;

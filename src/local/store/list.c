@@ -16,7 +16,7 @@ struct token {
 };
 
 struct store_listing {
-	struct call *call;
+	struct store_call *call;
 	const struct selector *selector;
 	struct buf items;
 	struct str last_ns, last_name;
@@ -26,12 +26,12 @@ struct store_listing {
 	bool want_ids;
 };
 
-static bool refuse_token(struct call *c)
+static bool refuse_token(struct store_call *c)
 {
 	return answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "continue key is not valid");
 }
 
-static bool read_token(struct call *c, struct token *ret)
+static bool read_token(struct store_call *c, struct token *ret)
 {
 	struct buf b = BUF_INIT(4096);
 	struct err e = ERR_INIT;
@@ -58,7 +58,7 @@ static bool read_token(struct call *c, struct token *ret)
 	return true;
 }
 
-static struct str write_token(struct call *c, const struct token *t)
+static struct str write_token(struct store_call *c, const struct token *t)
 {
 	struct buf json = BUF_INIT(4096), b = BUF_INIT(8192);
 	struct str ret;
@@ -118,7 +118,7 @@ static bool show(void *cookie, const struct db_row *row)
 
 static bool answer_list(struct store_listing *l, uint64_t rv, struct str token, int64_t remaining)
 {
-	struct call *c = l->call;
+	struct store_call *c = l->call;
 	struct buf *b = &c->ret->body;
 
 	c->ret->code = HTTP_OK;
@@ -144,7 +144,7 @@ static bool answer_list(struct store_listing *l, uint64_t rv, struct str token, 
 
 static bool find_objects(struct store_listing *l, struct db_range *range, struct token *from)
 {
-	struct call *c = l->call;
+	struct store_call *c = l->call;
 	struct err e = ERR_INIT;
 
 	l->selector = selector_new(c->type, c->r->label_selector, c->r->field_selector, &c->s->arena, &e);
@@ -163,7 +163,7 @@ static bool find_objects(struct store_listing *l, struct db_range *range, struct
 	return true;
 }
 
-bool verb_list(struct call *c)
+bool verb_list(struct store_call *c)
 {
 	struct store_listing l = { .call = c, .items = BUF_INIT(LIST_MAX) };
 	struct str token = STR_NONE;
@@ -185,16 +185,16 @@ bool verb_list(struct call *c)
 	return ok;
 }
 
-bool verb_delete_all(struct call *c)
+bool verb_delete_all(struct store_call *c)
 {
 	struct store_listing l = { .call = c, .items = BUF_INIT(LIST_MAX), .want_ids = true };
-	struct deletion o;
+	struct delete_wish o;
 	struct token from;
 	struct db_range range;
 	bool ok = delete_read_options(c, &o, NULL) && find_objects(&l, &range, &from);
 
 	for (size_t i = 0; ok && i < l.ids.n; i++) {
-		struct deleted done;
+		struct delete_done done;
 		struct db_row row;
 
 		if (!db_get_id(c->s->db, l.ids.v[i], &row, &c->s->arena))

@@ -53,8 +53,8 @@ static const struct str *owners_of(struct store *s, yyjson_val *root, struct str
 	return uids;
 }
 
-static void push_event(struct store *s, enum store_change change, const struct type *t, struct str ns, uint64_t rv,
-                       struct str text, struct str before)
+static void push_event(struct store *s, enum store_change change, const struct stored_type *t, struct str ns,
+                       uint64_t rv, struct str text, struct str before)
 {
 	*vec_push(&s->arena, &s->events) = event_new(change, t, ns, rv, text, before);
 	if (str_eq(t->resource, RES_DEFINITIONS))
@@ -62,12 +62,12 @@ static void push_event(struct store *s, enum store_change change, const struct t
 }
 
 /* What is as large as may be can still be deleted. */
-static bool only_deletes(const struct call *c)
+static bool only_deletes(const struct store_call *c)
 {
 	return c->r->verb == STORE_DELETE || c->r->verb == STORE_DELETE_ALL;
 }
 
-struct str object_put(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_mut_doc *doc)
+struct str object_put(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	struct store *s = c->s;
 	yyjson_val *after = store_frozen(s, doc), *meta = json_get(after, "metadata");
@@ -95,7 +95,7 @@ struct str object_put(struct call *c, const struct db_row *old, yyjson_val *befo
 	return row.text;
 }
 
-struct str object_remove(struct store *s, const struct type *t, const struct db_row *old, yyjson_val *before,
+struct str object_remove(struct store *s, const struct stored_type *t, const struct db_row *old, yyjson_val *before,
                          yyjson_mut_doc *doc)
 {
 	uint64_t rv = next_version(s, doc);

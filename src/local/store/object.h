@@ -5,9 +5,9 @@
 #include "local/store/state.h"
 
 /* Stores DOC as the state after BEFORE (in OLD; both NULL: it is new). Empty: refused, the answer says why. */
-struct str object_put(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_mut_doc *doc);
+struct str object_put(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_mut_doc *doc);
 /* DOC is its last state. Returns that, as text. */
-struct str object_remove(struct store *s, const struct type *t, const struct db_row *old, yyjson_val *before,
+struct str object_remove(struct store *s, const struct stored_type *t, const struct db_row *old, yyjson_val *before,
                          yyjson_mut_doc *doc);
 bool has_finalizers(yyjson_val *root);
 

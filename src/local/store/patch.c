@@ -5,14 +5,14 @@
 #include "local/store/strategic.h"
 #include "local/store/update.h"
 
-static bool refuse_patch_type(struct call *c)
+static bool refuse_patch_type(struct store_call *c)
 {
 	return answer_refusal(c, HTTP_UNSUPPORTED, "UnsupportedMediaType",
 	                      "the body of the request was in an unknown format - accepted media types include: "
 	                      "application/json-patch+json, application/merge-patch+json");
 }
 
-static yyjson_mut_val *merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
+static yyjson_mut_val *merge(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
 {
 	if (!yyjson_is_obj(patch)) {
 		answer_refusal(c, HTTP_BAD_REQUEST, "BadRequest", "the patch must be an object, found %s",
@@ -22,7 +22,7 @@ static yyjson_mut_val *merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *ro
 	return yyjson_merge_patch(doc, root, patch);
 }
 
-static yyjson_mut_val *apply(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
+static yyjson_mut_val *apply(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
 {
 	switch (c->r->patch) {
 	case STORE_PATCH_MERGE:
@@ -36,7 +36,7 @@ static yyjson_mut_val *apply(struct call *c, yyjson_mut_doc *doc, yyjson_val *ro
 }
 
 /* Read again: what patches make of small parts can be too large or too deep. */
-static yyjson_val *read_result(struct call *c, yyjson_mut_val *made)
+static yyjson_val *read_result(struct store_call *c, yyjson_mut_val *made)
 {
 	struct buf b = BUF_INIT(2 * STORE_BODY_MAX);
 	struct err e = ERR_INIT;
@@ -55,7 +55,7 @@ static yyjson_val *read_result(struct call *c, yyjson_mut_val *made)
 	return yyjson_doc_get_root(doc);
 }
 
-static bool judge(struct call *c, yyjson_val *before, yyjson_val *after)
+static bool judge(struct store_call *c, yyjson_val *before, yyjson_val *after)
 {
 	struct str why = STR_NONE;
 
@@ -63,7 +63,7 @@ static bool judge(struct call *c, yyjson_val *before, yyjson_val *after)
 	       refuse_decoding(c, "%.*s", STR_F(why));
 }
 
-bool verb_patch(struct call *c)
+bool verb_patch(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *patch = store_parse(c->s, c->r->body, &e);

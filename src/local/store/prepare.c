@@ -9,7 +9,7 @@ static struct str object_name(yyjson_mut_doc *doc)
 	return json_mut_text(yyjson_mut_obj_get(meta_of(doc), "name"));
 }
 
-static bool check_containers(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val *list)
+static bool check_containers(struct store_call *c, yyjson_mut_doc *doc, yyjson_mut_val *list)
 {
 	yyjson_mut_val *one;
 	size_t i, max;
@@ -28,7 +28,7 @@ static bool check_containers(struct call *c, yyjson_mut_doc *doc, yyjson_mut_val
 	return true;
 }
 
-bool prepare_pod(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+bool prepare_pod(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *spec = yyjson_mut_obj_get(root, "spec");
 
@@ -39,7 +39,7 @@ bool prepare_pod(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 	return true;
 }
 
-bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+bool prepare_namespace(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 
@@ -50,7 +50,7 @@ bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
 	return true;
 }
 
-static bool check_strings(struct call *c, yyjson_mut_doc *doc)
+static bool check_strings(struct store_call *c, yyjson_mut_doc *doc)
 {
 	struct config_fault f;
 
@@ -58,14 +58,14 @@ static bool check_strings(struct call *c, yyjson_mut_doc *doc)
 	       refuse_decoding(c, "%.*s: %.*s", STR_F(f.path), STR_F(f.message));
 }
 
-bool prepare_config_map(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+bool prepare_config_map(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	(void)before;
 	return check_strings(c, doc);
 }
 
 /* stringData is only ever written: it comes out as data, in base64. */
-bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc)
+bool prepare_secret(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc), *plain = yyjson_mut_obj_get(root, "stringData"), *key,
 		       *one;

@@ -4,9 +4,9 @@
 
 #include "local/store/state.h"
 
-bool prepare_pod(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
-bool prepare_namespace(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
-bool prepare_config_map(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
-bool prepare_secret(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
+bool prepare_pod(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc);
+bool prepare_namespace(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc);
+bool prepare_config_map(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc);
+bool prepare_secret(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc);
 
 #endif

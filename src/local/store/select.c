@@ -126,7 +126,7 @@ wrong:
 
 /* Fields: a=b, a==b, a!=b, with commas between; only those that the type knows. */
 
-static bool knows_field(const struct type *t, struct str key)
+static bool knows_field(const struct stored_type *t, struct str key)
 {
 	if (str_eqc(key, "metadata.name") || (t->pub.namespaced && str_eqc(key, "metadata.namespace")))
 		return true;
@@ -136,7 +136,8 @@ static bool knows_field(const struct type *t, struct str key)
 	return false;
 }
 
-static bool read_fields(const struct type *t, struct selector *sel, struct str text, struct arena *a, struct err *e)
+static bool read_fields(const struct stored_type *t, struct selector *sel, struct str text, struct arena *a,
+                        struct err *e)
 {
 	struct str part;
 
@@ -171,7 +172,7 @@ static bool read_fields(const struct type *t, struct selector *sel, struct str t
 	return true;
 }
 
-struct selector *selector_new(const struct type *t, struct str labels, struct str fields, struct arena *a,
+struct selector *selector_new(const struct stored_type *t, struct str labels, struct str fields, struct arena *a,
                               struct err *e)
 {
 	struct selector *sel = arena_new(a, struct selector);
@@ -248,7 +249,7 @@ bool selector_matches(const struct selector *s, yyjson_val *root)
 	return true;
 }
 
-bool selector_same(const struct type *t, yyjson_val *a, yyjson_val *b)
+bool selector_same(const struct stored_type *t, yyjson_val *a, yyjson_val *b)
 {
 	yyjson_val *of_a = json_at(a, "metadata", "labels", NULL), *of_b = json_at(b, "metadata", "labels", NULL);
 

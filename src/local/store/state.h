@@ -8,12 +8,12 @@
 #include "local/store/db.h"
 #include "local/store/store.h"
 
-struct call;
+struct store_call;
 struct selector;
 
 /* Differences between types. */
 enum name_form { NAME_SUBDOMAIN, NAME_LABEL, NAME_LABEL_1035 };
-struct rules {
+struct type_rules {
 	enum name_form names;
 	bool generation;           /* metadata.generation counts the changes of all but metadata and status */
 	bool conditional;          /* an update must carry the resourceVersion */
@@ -24,32 +24,32 @@ struct rules {
 	bool drained;              /* is there until everything in it, or of it, is gone */
 	const char *const *fields; /* for selectors, beside metadata.name and metadata.namespace; NULL at the end */
 	/* Checks a new state and fills in what is missing; false: refused. BEFORE NULL: it is created. */
-	bool (*prepare)(struct call *c, yyjson_val *before, yyjson_mut_doc *doc);
+	bool (*prepare)(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc);
 };
 
-struct type {
+struct stored_type {
 	struct store_type pub; /* first */
-	const struct rules *rules;
+	const struct type_rules *rules;
 	struct str resource; /* pods, mxjobs.mlkube.io: the same for all versions */
 	struct arena arena;  /* of the strings of a custom one */
 	bool gone;           /* there is no definition any more */
 	bool terminating;    /* its definition is being deleted */
 	bool several;        /* other versions share its objects: apiVersion must be set on the way out */
 	bool storage;        /* the version that the definition stores */
-	struct type *next;
+	struct stored_type *next;
 };
 
 /* Something that has happened, as watches see it. One block of memory. */
 struct history_event {
 	enum store_change change;
 	uint64_t rv;
-	const struct type *type; /* any of the resource */
+	const struct stored_type *type; /* any of the resource */
 	struct str ns, text;
 	struct str before; /* the state before, if a selector could see a difference; else empty */
 	size_t size;
 };
 
-struct history {
+struct store_history {
 	struct history_event **v; /* a ring */
 	size_t cap, first, n, bytes;
 	uint64_t since; /* everything after this version is in it */
@@ -60,7 +60,7 @@ struct store {
 	struct db *db;
 	struct rng rng;
 	uint64_t version, stored; /* now, and as committed */
-	struct type *types;
+	struct stored_type *types;
 	/* Of the call that is going on. */
 	struct arena arena;
 	VEC(yyjson_doc *) docs;
@@ -68,15 +68,15 @@ struct store {
 	VEC(struct history_event *) events;
 	bool types_changed;
 	bool telling, watches_ended;
-	struct history history;
+	struct store_history history;
 	struct store_watch *watches;
 	bool untidy;   /* store_step() has something to do now */
 	bool draining; /* a namespace or a definition waits for what is in it */
 };
 
-struct call {
+struct store_call {
 	struct store *s;
-	const struct type *type;
+	const struct stored_type *type;
 	const struct store_request *r;
 	struct store_answer *ret;
 	bool dry_run;

@@ -114,7 +114,7 @@ yyjson_val *store_frozen(struct store *s, yyjson_mut_doc *doc)
 
 /* Calls */
 
-static bool verb_get(struct call *c)
+static bool verb_get(struct store_call *c)
 {
 	struct db_row row;
 
@@ -124,7 +124,7 @@ static bool verb_get(struct call *c)
 	return answer_object(c, HTTP_OK, row.text, row.rv);
 }
 
-static bool (*const verbs[])(struct call *c) = {
+static bool (*const verbs[])(struct store_call *c) = {
 	[STORE_GET] = verb_get,
 	[STORE_LIST] = verb_list,
 	[STORE_CREATE] = verb_create,
@@ -135,7 +135,7 @@ static bool (*const verbs[])(struct call *c) = {
 };
 
 /* What is wrong with the request itself. */
-static bool check_request(struct call *c)
+static bool check_request(struct store_call *c)
 {
 	const struct store_request *r = c->r;
 	bool whole = r->verb == STORE_LIST || r->verb == STORE_DELETE_ALL;
@@ -161,7 +161,7 @@ static bool is_urgent(const struct store_request *r)
 }
 
 /* False: everything is as it was before, and the answer says why. */
-static bool try_call(struct call *c)
+static bool try_call(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	bool ok;
@@ -179,7 +179,9 @@ static bool try_call(struct call *c)
 
 void store_call(struct store *s, const struct store_request *r, struct store_answer *ret)
 {
-	struct call c = { s, (const struct type *)(const void *)r->type, r, ret, r->dry_run, is_urgent(r) };
+	struct store_call c = {
+		s, (const struct stored_type *)(const void *)r->type, r, ret, r->dry_run, is_urgent(r)
+	};
 
 	ASSERT(r->type && (size_t)r->verb < ARRAY_LEN(verbs));
 	*ret = (struct store_answer){ 0 };
@@ -205,7 +207,7 @@ uint64_t store_version(const struct store *s)
 /* Events of an hour ago are of no use to anybody. True: there are more. */
 static bool expire_events(struct store *s)
 {
-	const struct type *t = type_of_resource(s, RES_EVENTS);
+	const struct stored_type *t = type_of_resource(s, RES_EVENTS);
 	int64_t ids[EVENTS_AT_ONCE];
 	size_t n = db_older(s->db, t->resource, clock_now(s->config.clock) - events_live, ids, ARRAY_LEN(ids));
 

@@ -26,7 +26,7 @@ static const struct {
 };
 
 struct merging {
-	struct call *call;
+	struct store_call *call;
 	yyjson_mut_doc *doc;
 	bool refused;
 };
@@ -272,7 +272,7 @@ static yyjson_mut_val *merge_objects(struct merging *m, yyjson_val *was, yyjson_
 	return ret;
 }
 
-yyjson_mut_val *strategic_merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
+yyjson_mut_val *strategic_merge(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch)
 {
 	struct merging m = { .call = c, .doc = doc };
 	yyjson_mut_val *ret;

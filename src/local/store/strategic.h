@@ -8,6 +8,6 @@
 #include "local/store/state.h"
 
 /* NULL: refused. */
-yyjson_mut_val *strategic_merge(struct call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch);
+yyjson_mut_val *strategic_merge(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root, yyjson_val *patch);
 
 #endif

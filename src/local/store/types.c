@@ -24,22 +24,24 @@ static const char *const event_fields[] = { "involvedObject.kind",
 	                                    NULL };
 static const char *const no_fields[] = { NULL };
 
-const struct rules rules_custom = { .generation = true, .conditional = true, .fields = no_fields };
-static const struct rules rules_config_map = { .fields = no_fields, .prepare = prepare_config_map };
-static const struct rules rules_pod = {
+const struct type_rules rules_custom = { .generation = true, .conditional = true, .fields = no_fields };
+static const struct type_rules rules_config_map = { .fields = no_fields, .prepare = prepare_config_map };
+static const struct type_rules rules_pod = {
 	.generation = true, .answers_object = true, .graceful = true, .fields = pod_fields, .prepare = prepare_pod
 };
-static const struct rules rules_service = { .names = NAME_LABEL_1035, .answers_object = true, .fields = no_fields };
-static const struct rules rules_namespace = { .names = NAME_LABEL,
-	                                      .drained = true,
-	                                      .answers_object = true,
-	                                      .fields = namespace_fields,
-	                                      .prepare = prepare_namespace };
-static const struct rules rules_node = { .keeps_status = true, .fields = node_fields };
-static const struct rules rules_event = { .made_by_update = true, .fields = event_fields };
-static const struct rules rules_lease = { .conditional = true, .made_by_update = true, .fields = no_fields };
-static const struct rules rules_secret = { .fields = secret_fields, .prepare = prepare_secret };
-static const struct rules rules_definition = {
+static const struct type_rules rules_service = { .names = NAME_LABEL_1035,
+	                                         .answers_object = true,
+	                                         .fields = no_fields };
+static const struct type_rules rules_namespace = { .names = NAME_LABEL,
+	                                           .drained = true,
+	                                           .answers_object = true,
+	                                           .fields = namespace_fields,
+	                                           .prepare = prepare_namespace };
+static const struct type_rules rules_node = { .keeps_status = true, .fields = node_fields };
+static const struct type_rules rules_event = { .made_by_update = true, .fields = event_fields };
+static const struct type_rules rules_lease = { .conditional = true, .made_by_update = true, .fields = no_fields };
+static const struct type_rules rules_secret = { .fields = secret_fields, .prepare = prepare_secret };
+static const struct type_rules rules_definition = {
 	.generation = true, .conditional = true, .drained = true, .fields = no_fields, .prepare = crd_prepare
 };
 
@@ -47,7 +49,7 @@ static const struct rules rules_definition = {
 
 static const struct {
 	struct store_type type;
-	const struct rules *rules;
+	const struct type_rules *rules;
 } builtin[] = {
 	{ { CORE, STR_INIT("configmaps"), STR_INIT("configmap"), STR_INIT("ConfigMap"), STR_INIT("ConfigMapList"),
 	    STR_INIT("cm"), STR_INIT(""), true, false, false },
@@ -80,11 +82,12 @@ static const struct {
 	  &rules_definition },
 };
 
-struct type *type_new(struct store *s, const struct store_type *t, struct str resource, const struct rules *rules)
+struct stored_type *type_new(struct store *s, const struct store_type *t, struct str resource,
+                             const struct type_rules *rules)
 {
-	struct type *type = xcalloc(1, sizeof(*type)), **at = &s->types;
+	struct stored_type *type = xcalloc(1, sizeof(*type)), **at = &s->types;
 
-	*type = (struct type){ .pub = *t, .rules = rules };
+	*type = (struct stored_type){ .pub = *t, .rules = rules };
 	type->resource.p = xstrndup(resource.p, resource.n);
 	type->resource.n = resource.n;
 	while (*at)
@@ -107,7 +110,7 @@ void types_builtin(struct store *s)
 
 void types_release(struct store *s)
 {
-	for (struct type *t = s->types, *next; t; t = next) {
+	for (struct stored_type *t = s->types, *next; t; t = next) {
 		next = t->next;
 		arena_release(&t->arena);
 		str_free(t->resource);
@@ -116,19 +119,19 @@ void types_release(struct store *s)
 	s->types = NULL;
 }
 
-struct type *type_find(const struct store *s, struct str group, struct str version, struct str plural)
+struct stored_type *type_find(const struct store *s, struct str group, struct str version, struct str plural)
 {
-	for (struct type *t = s->types; t; t = t->next)
+	for (struct stored_type *t = s->types; t; t = t->next)
 		if (str_eq(t->pub.plural, plural) && str_eq(t->pub.group, group) && str_eq(t->pub.version, version))
 			return t;
 	return NULL;
 }
 
-const struct type *type_of_resource(const struct store *s, struct str resource)
+const struct stored_type *type_of_resource(const struct store *s, struct str resource)
 {
-	const struct type *found = NULL;
+	const struct stored_type *found = NULL;
 
-	for (const struct type *t = s->types; t; t = t->next)
+	for (const struct stored_type *t = s->types; t; t = t->next)
 		if (str_eq(t->resource, resource) && (!found || (t->storage && !t->gone)))
 			found = t;
 	return found;
@@ -136,14 +139,14 @@ const struct type *type_of_resource(const struct store *s, struct str resource)
 
 const struct store_type *store_type(const struct store *s, struct str group, struct str version, struct str plural)
 {
-	const struct type *t = type_find(s, group, version, plural);
+	const struct stored_type *t = type_find(s, group, version, plural);
 
 	return t && !t->gone ? &t->pub : NULL;
 }
 
 const struct store_type *store_type_at(const struct store *s, size_t i)
 {
-	for (const struct type *t = s->types; t; t = t->next)
+	for (const struct stored_type *t = s->types; t; t = t->next)
 		if (!t->gone && i-- == 0)
 			return &t->pub;
 	return NULL;

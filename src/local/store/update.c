@@ -7,7 +7,7 @@
 #include "local/store/object.h"
 
 /* Who asks may say which object, and which state of it, is meant. */
-static bool check_same(struct call *c, const struct db_row *old, yyjson_val *wish)
+static bool check_same(struct store_call *c, const struct db_row *old, yyjson_val *wish)
 {
 	yyjson_val *meta = json_get(wish, "metadata");
 	struct str name = json_str(json_get(meta, "name")), ns = json_str(json_get(meta, "namespace"));
@@ -53,7 +53,7 @@ static bool has(yyjson_val *list, yyjson_val *text)
 	return false;
 }
 
-static bool check_finalizers(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
+static bool check_finalizers(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
 {
 	yyjson_val *had = json_at(before, "metadata", "finalizers", NULL), *one;
 	yyjson_val *list = json_at(wish, "metadata", "finalizers", NULL);
@@ -83,7 +83,7 @@ static void keep_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key
 }
 
 /* The main endpoint: everything as wished but the status, and what only the store writes. */
-static void take_main(struct call *c, yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *wish)
+static void take_main(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *wish)
 {
 	static const char *const not_yours[] = { "name",
 		                                 "namespace",
@@ -135,7 +135,7 @@ static bool spec_changed(yyjson_val *before, yyjson_val *after, bool has_status)
 	return false;
 }
 
-static void count_generation(struct call *c, yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after)
+static void count_generation(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *before, yyjson_val *after)
 {
 	int64_t generation = 0;
 
@@ -155,7 +155,7 @@ static bool ends_now(const struct db_row *old, yyjson_val *after)
 	return old->deleting && !has_finalizers(after) && grace == 0;
 }
 
-bool update_object(struct call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
+bool update_object(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
 {
 	yyjson_mut_doc *doc = store_mut(c->s);
 	yyjson_val *after;
@@ -188,7 +188,7 @@ bool update_object(struct call *c, const struct db_row *old, yyjson_val *before,
 }
 
 /* What is not there. A version that it once had says that it was to be there. */
-static bool update_nothing(struct call *c, yyjson_val *wish)
+static bool update_nothing(struct store_call *c, yyjson_val *wish)
 {
 	bool make = c->type->rules->made_by_update && !c->r->status &&
 	            str_empty(json_str(json_at(wish, "metadata", "resourceVersion", NULL)));
@@ -196,7 +196,7 @@ static bool update_nothing(struct call *c, yyjson_val *wish)
 	return make ? verb_create(c) : refuse_not_found(c, c->r->name);
 }
 
-bool verb_update(struct call *c)
+bool verb_update(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *body = store_parse(c->s, c->r->body, &e);

@@ -8,7 +8,7 @@ enum { HISTORY_BYTES = 4 << 20 };
 
 struct store_watch {
 	struct store *store;
-	const struct type *type;
+	const struct stored_type *type;
 	struct str ns;
 	const struct selector *selector;
 	bool selects;
@@ -19,7 +19,7 @@ struct store_watch {
 	struct store_watch *next;
 };
 
-struct history_event *event_new(enum store_change change, const struct type *t, struct str ns, uint64_t rv,
+struct history_event *event_new(enum store_change change, const struct stored_type *t, struct str ns, uint64_t rv,
                                 struct str text, struct str before)
 {
 	size_t size = sizeof(struct history_event) + ns.n + text.n + before.n;
@@ -38,20 +38,20 @@ struct history_event *event_new(enum store_change change, const struct type *t, 
 
 /* The history */
 
-void history_init(struct history *h, size_t cap, uint64_t since)
+void history_init(struct store_history *h, size_t cap, uint64_t since)
 {
-	*h = (struct history){ .v = xcalloc(cap, sizeof(*h->v)), .cap = cap, .since = since };
+	*h = (struct store_history){ .v = xcalloc(cap, sizeof(*h->v)), .cap = cap, .since = since };
 }
 
-void history_release(struct history *h)
+void history_release(struct store_history *h)
 {
 	for (size_t i = 0; i < h->n; i++)
 		free(h->v[(h->first + i) % h->cap]);
 	free(h->v);
-	*h = (struct history){ 0 };
+	*h = (struct store_history){ 0 };
 }
 
-static void forget_first(struct history *h)
+static void forget_first(struct store_history *h)
 {
 	struct history_event *ev = h->v[h->first];
 
@@ -62,7 +62,7 @@ static void forget_first(struct history *h)
 	free(ev);
 }
 
-static void remember(struct history *h, struct history_event *ev)
+static void remember(struct store_history *h, struct history_event *ev)
 {
 	while (h->n && (h->n == h->cap || h->bytes + ev->size > HISTORY_BYTES))
 		forget_first(h);
@@ -223,7 +223,7 @@ struct store_watch *store_watch_new(struct store *s, const struct store_watch_co
 	}
 	w = xcalloc(1, sizeof(*w));
 	w->store = s;
-	w->type = (const struct type *)(const void *)c->type;
+	w->type = (const struct stored_type *)(const void *)c->type;
 	w->ns = w->type->pub.namespaced ? arena_str(&w->arena, c->ns) : STR_NONE;
 	w->event = c->event;
 	w->cookie = c->cookie;
