@@ -48,19 +48,19 @@ static bool empty(int fd, dev_t dev, int depth, struct err *e)
 {
 	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
-	bool well = true;
+	bool ok = true;
 
 	if (!dir) {
 		close(fd);
 		return err_set(e, ERR_IO, "%s", strerror(errno));
 	}
 	if (depth > DEPTH_MAX)
-		well = err_set(e, ERR_LIMIT, "deeper than %d folders", DEPTH_MAX);
-	while (well && (entry = readdir(dir)))
+		ok = err_set(e, ERR_LIMIT, "deeper than %d folders", DEPTH_MAX);
+	while (ok && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			well = remove_in(dirfd(dir), entry->d_name, dev, depth, e);
+			ok = remove_in(dirfd(dir), entry->d_name, dev, depth, e);
 	closedir(dir);
-	return well;
+	return ok;
 }
 
 bool file_remove_tree(const char *path, bool only_inside, struct err *e)

@@ -20,7 +20,7 @@ static bool is_there(const char *text, struct str *replica, struct str *path)
 static enum exit_code copy_in(struct cli_session *s, const char *container, char **argv)
 {
 	struct str replica, path, other;
-	bool from = is_there(argv[1], &replica, &path), well;
+	bool from = is_there(argv[1], &replica, &path), ok;
 	struct replica_pod pod;
 	struct job_found found;
 
@@ -29,18 +29,18 @@ static enum exit_code copy_in(struct cli_session *s, const char *container, char
 		                 from ? "out" : argv[1]);
 	if (!job_find(&s->remote, s->kinds, argv[0], &found))
 		return s->cli->status;
-	well = replica_find(s, &found, arena_str(&s->remote.arena, replica).p, &pod);
-	if (well) {
+	ok = replica_find(s, &found, arena_str(&s->remote.arena, replica).p, &pod);
+	if (ok) {
 		struct pod_copy c = { .ns = found.ns,
 			              .pod = pod.pod,
 			              .container = container ? str_c(container) : pod.container,
 			              .there = path,
 			              .here = argv[from ? 2 : 1] };
 
-		well = from ? copy_from_pod(&s->remote, &c) : copy_to_pod(&s->remote, &c);
+		ok = from ? copy_from_pod(&s->remote, &c) : copy_to_pod(&s->remote, &c);
 	}
 	job_found_release(&found);
-	return well ? CLI_OK : s->cli->status;
+	return ok ? CLI_OK : s->cli->status;
 }
 
 enum exit_code cmd_cp(struct cli *cli, int argc, char **argv)

@@ -8,14 +8,14 @@ static bool put_crd(struct kinds *kinds, const struct kind *kind, struct object_
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *crd = kind_crd(kinds, kind, doc, e);
 	struct buf text = BUF_INIT(OBJECT_MAX);
-	bool well;
+	bool ok;
 
 	if (!crd)
 		return false;
 	json_write(crd, &text);
-	well = objects_put(out, &text, e);
+	ok = objects_put(out, &text, e);
 	buf_release(&text);
-	return well;
+	return ok;
 }
 
 enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
@@ -32,7 +32,7 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 	struct err e = ERR_INIT;
 	struct object_list out = { 0 };
 	const bool *wanted;
-	bool well = true;
+	bool ok = true;
 	int n = cli_parse(cli, opts, ARRAY_LEN(opts), argc, argv);
 
 	if (n < 0 || !cli_format(cli, output, &out.format))
@@ -43,12 +43,12 @@ enum exit_code cmd_crds(struct cli *cli, int argc, char **argv)
 	wanted = kinds_choose(cli, kinds, n, argv);
 	if (!wanted)
 		return cli->status;
-	for (size_t i = 0; well && i < kinds_count(kinds); i++)
+	for (size_t i = 0; ok && i < kinds_count(kinds); i++)
 		if (wanted[i])
-			well = put_crd(kinds, kinds_at(kinds, i), &out, &e);
-	objects_end(&out, well);
-	if (!well)
+			ok = put_crd(kinds, kinds_at(kinds, i), &out, &e);
+	objects_end(&out, ok);
+	if (!ok)
 		cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well ? CLI_OK : CLI_FAILED;
+	return ok ? CLI_OK : CLI_FAILED;
 }

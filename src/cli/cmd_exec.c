@@ -21,12 +21,12 @@ static enum exit_code run_in(struct executing *x, const char *job, const char *r
 	struct replica_pod pod;
 	struct job_found found;
 	int status = CLI_FAILED;
-	bool well;
+	bool ok;
 
 	if (!job_find(&s->remote, s->kinds, job, &found))
 		return s->cli->status;
-	well = replica_find(s, &found, replica, &pod);
-	if (well) {
+	ok = replica_find(s, &found, replica, &pod);
+	if (ok) {
 		struct exec_call c = { .ns = found.ns,
 			               .pod = pod.pod,
 			               .container = x->container ? str_c(x->container) : pod.container,
@@ -37,10 +37,10 @@ static enum exit_code run_in(struct executing *x, const char *job, const char *r
 			               .err = x->tty ? -1 : STDERR_FILENO,
 			               .tty = x->tty };
 
-		well = exec_run(&s->remote, &c, &status);
+		ok = exec_run(&s->remote, &c, &status);
 	}
 	job_found_release(&found);
-	return well ? (enum exit_code)status : s->cli->status;
+	return ok ? (enum exit_code)status : s->cli->status;
 }
 
 static bool check(struct executing *x)

@@ -30,12 +30,12 @@ static void print_object(yyjson_val *root, bool yaml)
 static enum exit_code print_tree(struct cli_session *s, const struct job_found *f)
 {
 	struct gathered d;
-	bool well = gather_job(s, f, &d);
+	bool ok = gather_job(s, f, &d);
 
-	if (well)
+	if (ok)
 		tree_print(&d.tree, &d.arena, stdout);
 	gathered_release(&d);
-	return well ? CLI_OK : s->cli->status;
+	return ok ? CLI_OK : s->cli->status;
 }
 
 static enum exit_code get(struct cli_session *s, const char *name, const char *output, bool watch)

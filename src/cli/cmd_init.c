@@ -13,7 +13,7 @@ static char *default_command[] = { (char[]){ "python" }, (char[]){ "train.py" } 
 static enum exit_code put_file(struct cli *cli, const char *path, struct str text)
 {
 	FILE *f = fopen(path, "wxe"); /* x: what is there now is ours */
-	bool well = f && fwrite(text.p, 1, text.n, f) == text.n;
+	bool ok = f && fwrite(text.p, 1, text.n, f) == text.n;
 	int why = errno;
 
 	if (!f)
@@ -21,9 +21,9 @@ static enum exit_code put_file(struct cli *cli, const char *path, struct str tex
 		                why == EEXIST ? "already exists and is left unchanged" : strerror(why));
 	if (fclose(f) != 0) {
 		why = errno;
-		well = false;
+		ok = false;
 	}
-	if (well)
+	if (ok)
 		return CLI_OK;
 	/* Half a manifest would be in the way of the next try. */
 	unlink(path);

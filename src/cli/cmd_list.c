@@ -130,19 +130,19 @@ static enum exit_code print_objects(struct listing *l, const struct job_list *jo
 	struct object_list out = { .format = format };
 	struct buf text = BUF_INIT(OBJECT_MAX);
 	struct err e = ERR_INIT;
-	bool well = true;
+	bool ok = true;
 
-	for (size_t i = 0; well && i < jobs->jobs.n; i++) {
+	for (size_t i = 0; ok && i < jobs->jobs.n; i++) {
 		buf_clear(&text);
 		json_write_val(jobs->jobs.v[i].root, &text);
-		well = objects_put(&out, &text, &e);
+		ok = objects_put(&out, &text, &e);
 	}
-	objects_end(&out, well);
+	objects_end(&out, ok);
 	buf_release(&text);
-	if (!well)
+	if (!ok)
 		cli_fail(l->session.cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well ? CLI_OK : CLI_FAILED;
+	return ok ? CLI_OK : CLI_FAILED;
 }
 
 static void print_name(const struct job_of *job)

@@ -89,22 +89,22 @@ static bool check_job(struct rerunning *u, const struct job_creation *c)
 	struct cli_session *s = &u->session;
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(s->kinds, c->kind, yyjson_doc_get_root(c->doc), STR_NONE, &e);
-	bool well;
+	bool ok;
 
 	if (kj)
 		kind_check_fields(kj, cli_unknown_fields(s->cli));
-	well = kj && !kind_job(kj)->problems.errors;
+	ok = kj && !kind_job(kj)->problems.errors;
 
 	if (!kj)
 		s->cli->status = cli_fail(s->cli, CLI_FAILED, "%s", err_msg(&e));
-	else if (!well)
+	else if (!ok)
 		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s would be invalid: %.*s", STR_F(c->name),
 		                          STR_F(problems_line(&kind_job(kj)->problems, &s->cli->arena)));
 	else
 		warn_once(u, &kind_job(kj)->problems);
 	kind_job_free(kj);
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 static bool prepare_job(struct rerunning *u, const struct job_found *old, struct str name, struct job_creation *ret)
@@ -139,10 +139,10 @@ static enum create_result create_as(struct rerunning *u, const struct job_found 
 static enum exit_code make_room(struct rerunning *u, const struct job_found *old)
 {
 	struct job_creation c;
-	bool well = prepare_job(u, old, old->name, &c);
+	bool ok = prepare_job(u, old, old->name, &c);
 
 	creation_release(&c);
-	return well ? job_delete(&u->session, old, true) : u->session.cli->status;
+	return ok ? job_delete(&u->session, old, true) : u->session.cli->status;
 }
 
 /* NAME-2, NAME-3 …: the first that is free. */

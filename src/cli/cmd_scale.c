@@ -110,7 +110,7 @@ static bool check_resized(struct cli_session *s, const struct job_found *f, cons
 	struct err e = ERR_INIT;
 	CLEANUP(json_docp) yyjson_doc *after = NULL;
 	struct kind_job *kj = NULL;
-	bool well = false;
+	bool ok = false;
 
 	for (size_t i = 0; i < n; i++)
 		opt_list_add(&edits.set, arena_printf(&s->cli->arena, "%.*s=%lld", STR_F(changes[i].found->count_path),
@@ -127,12 +127,12 @@ static bool check_resized(struct cli_session *s, const struct job_found *f, cons
 		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s cannot be scaled like this: %.*s", STR_F(f->name),
 		                          STR_F(line));
 	} else {
-		well = true;
+		ok = true;
 	}
 	kind_job_free(kj);
 	edits_release(&edits);
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 static enum exit_code send_resize(struct cli_session *s, const struct job_found *f, const struct resize *changes,

@@ -127,23 +127,23 @@ static bool read_file(struct submitting *u, const char *file)
 	struct manifest_object o;
 	struct manifest m;
 	size_t before = u->jobs;
-	bool well = true;
+	bool ok = true;
 
 	if (!report_open(&u->report, file, u->session.kinds, &u->session.cli->arena, &m))
 		return true;
-	while (well && manifest_next(&m, &o)) {
+	while (ok && manifest_next(&m, &o)) {
 		if (o.class == OBJECT_WRONG)
 			report_object(&u->report, file, &m, &o);
 		else
-			well = take_object(u, file, &m, &o);
+			ok = take_object(u, file, &m, &o);
 	}
-	if (well && u->jobs == before && !u->report.errors) {
+	if (ok && u->jobs == before && !u->report.errors) {
 		u->session.cli->status = cli_fail(u->session.cli, CLI_INVALID, "there is no job in %s: %.*s", file,
 		                                  STR_F(manifest_without_job(&m)));
-		well = false;
+		ok = false;
 	}
 	yaml_close(m.yaml);
-	return well;
+	return ok;
 }
 
 static void print_dry(const struct submitting *u)

@@ -41,20 +41,20 @@ static bool has_list(const struct job_of *job)
 static bool make_patch(const struct job_of *job, bool suspend, struct buf *ret, struct err *e)
 {
 	struct buf text = BUF_INIT(PATCH_MAX);
-	bool well = true;
+	bool ok = true;
 
 	if (!has_list(job)) {
 		buf_printf(ret, "{\"spec\":{\"policy\":{\"suspend\":%s}}}", suspend ? "true" : "false");
 		return true;
 	}
-	well = annotation_text(job->root, suspend, &text, e);
-	if (well) {
+	ok = annotation_text(job->root, suspend, &text, e);
+	if (ok) {
 		buf_put(ret, STR("{\"metadata\":{\"annotations\":{\"" ANNOTATION_POLICY "\":"));
 		buf_json_str(ret, buf_str(&text));
 		buf_put(ret, STR("}}}"));
 	}
 	buf_release(&text);
-	return well;
+	return ok;
 }
 
 static enum exit_code send_suspend(struct cli_session *s, const struct job_found *f, bool suspend)

@@ -77,13 +77,13 @@ void cli_kinds_dirs(struct cli *cli, struct opt_list *ret)
 static bool load_all(struct cli *cli, struct kinds *k, struct err *e)
 {
 	struct opt_list dirs = { 0 };
-	bool well = kinds_load_builtin(k, e);
+	bool ok = kinds_load_builtin(k, e);
 
 	cli_kinds_dirs(cli, &dirs);
-	for (size_t i = 0; i < dirs.n && well; i++)
-		well = kinds_load_dir(k, dirs.v[i], e);
+	for (size_t i = 0; i < dirs.n && ok; i++)
+		ok = kinds_load_dir(k, dirs.v[i], e);
 	opt_list_release(&dirs);
-	return well;
+	return ok;
 }
 
 void cli_size_opts(struct cli *cli, struct opt ret[static SIZE_OPTS])

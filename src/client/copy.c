@@ -132,7 +132,7 @@ static bool is_folder_there(struct remote *r, const struct pod_copy *c, const ch
 static bool send_tar(struct remote *r, const struct pod_copy *c, const char *const *here, const char *const *there)
 {
 	int ends[2], status = 0;
-	bool well;
+	bool ok;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -141,11 +141,11 @@ static bool send_tar(struct remote *r, const struct pod_copy *c, const char *con
 	}
 	pid = start_tar(r, here, ends[1], STDOUT_FILENO);
 	close(ends[1]);
-	well = pid > 0 && run_there(r, c, there, ends[0], STDOUT_FILENO, &status);
+	ok = pid > 0 && run_there(r, c, there, ends[0], STDOUT_FILENO, &status);
 	close(ends[0]);
-	if (pid > 0 && !well)
+	if (pid > 0 && !ok)
 		waitpid(pid, NULL, 0);
-	return well && ended_ok(r, pid) && succeeded(r, c, status);
+	return ok && ended_ok(r, pid) && succeeded(r, c, status);
 }
 
 bool copy_to_pod(struct remote *r, const struct pod_copy *c)
@@ -192,7 +192,7 @@ static bool receive_tar(struct remote *r, const struct pod_copy *c, const struct
 		NULL
 	};
 	int ends[2], status = 0;
-	bool well;
+	bool ok;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -201,11 +201,11 @@ static bool receive_tar(struct remote *r, const struct pod_copy *c, const struct
 	}
 	pid = start_tar(r, here, ends[0], STDIN_FILENO);
 	close(ends[0]);
-	well = pid > 0 && run_there(r, c, there, -1, ends[1], &status);
+	ok = pid > 0 && run_there(r, c, there, -1, ends[1], &status);
 	close(ends[1]);
-	if (pid > 0 && !(well && status == 0))
+	if (pid > 0 && !(ok && status == 0))
 		waitpid(pid, NULL, 0);
-	return well && succeeded(r, c, status) && ended_ok(r, pid);
+	return ok && succeeded(r, c, status) && ended_ok(r, pid);
 }
 
 /* What came gets its place at once, or not at all. */
@@ -214,19 +214,19 @@ static bool put_in_place(struct remote *r, const struct pod_copy *c, const char 
 	struct err e = ERR_INIT;
 	size_t links = 0;
 	struct stat st;
-	bool well;
+	bool ok;
 
-	well = (lstat(came, &st) == 0 && !S_ISLNK(st.st_mode)) ||
-	       err_set(&e, ERR_INVALID, "what came is neither a file nor a folder");
-	well = well && copy_check(came, &links, &e);
-	well = well && (rename(came, target) == 0 || err_set(&e, ERR_IO, "%s: %s", target, strerror(errno)));
-	if (!well)
+	ok = (lstat(came, &st) == 0 && !S_ISLNK(st.st_mode)) ||
+	     err_set(&e, ERR_INVALID, "what came is neither a file nor a folder");
+	ok = ok && copy_check(came, &links, &e);
+	ok = ok && (rename(came, target) == 0 || err_set(&e, ERR_IO, "%s: %s", target, strerror(errno)));
+	if (!ok)
 		r->cli->status =
 			cli_fail(r->cli, CLI_FAILED, "%.*s of %.*s: %s", STR_F(c->there), STR_F(c->pod), err_msg(&e));
 	else if (links)
 		fprintf(stderr, "links that lead elsewhere are left out: %zu\n", links);
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 bool copy_from_pod(struct remote *r, const struct pod_copy *c)
@@ -236,7 +236,7 @@ bool copy_from_pod(struct remote *r, const struct pod_copy *c)
 	struct str folder = to.folder, name = to.name;
 	struct stat st;
 	char *fresh;
-	bool well;
+	bool ok;
 
 	if (!has_name(r, &from, c->there))
 		return false;
@@ -250,9 +250,9 @@ bool copy_from_pod(struct remote *r, const struct pod_copy *c)
 		r->cli->status = cli_fail(r->cli, CLI_FAILED, "%.*s: %s", STR_F(folder), strerror(errno));
 		return false;
 	}
-	well = receive_tar(r, c, &from, fresh) &&
-	       put_in_place(r, c, arena_printf(a, "%s/%.*s", fresh, STR_F(from.name)).p,
-	                    arena_printf(a, "%.*s/%.*s", STR_F(folder), STR_F(name)).p);
+	ok = receive_tar(r, c, &from, fresh) &&
+	     put_in_place(r, c, arena_printf(a, "%s/%.*s", fresh, STR_F(from.name)).p,
+	                  arena_printf(a, "%.*s/%.*s", STR_F(folder), STR_F(name)).p);
 	file_remove_tree(fresh, false, NULL);
-	return well;
+	return ok;
 }

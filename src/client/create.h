@@ -19,8 +19,8 @@ enum create_result { CREATE_DONE, CREATE_EXISTS, CREATE_FAILED };
 enum create_result create_object(struct cli_session *s, const struct job_creation *c, struct job_found *ret);
 void creation_release(struct job_creation *c);
 
-/* Deletes the job, if it still is the one that was found; with WAIT it is gone when this returns. Returns WELL, also if
-   it was gone already, or what was said. */
+/* Deletes the job, if it still is the one that was found; with WAIT it is gone when this returns. Returns CLI_OK, also
+   if it was gone already, or what was said. */
 enum exit_code job_delete(struct cli_session *s, const struct job_found *f, bool wait);
 
 /* ConfigMap and the like: where they live; false if we do not send them. */

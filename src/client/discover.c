@@ -77,10 +77,10 @@ static size_t groups_to_ask(struct remote *r, yyjson_val *groups, struct remote_
 static bool discover(struct remote *r, struct kinds *kinds)
 {
 	struct remote_call groups = { .path = STR("/apis") }, *calls;
-	bool well = remote_do(r, &groups, 1);
+	bool ok = remote_do(r, &groups, 1);
 	size_t n;
 
-	if (!well)
+	if (!ok)
 		return false;
 	/* Who does not answer is not asked again; what it may refuse, its jobs say better. */
 	if (groups.code == 0) {
@@ -91,14 +91,14 @@ static bool discover(struct remote *r, struct kinds *kinds)
 	remote_call_release(&groups);
 	if (!n)
 		return true;
-	well = remote_do(r, calls, n);
+	ok = remote_do(r, calls, n);
 	for (size_t i = 0; i < n; i++) {
-		if (well && remote_ok(&calls[i]))
+		if (ok && remote_ok(&calls[i]))
 			add_group(r, kinds, str_sub(calls[i].path, strlen("/apis/"), calls[i].path.n),
 			          json_get(calls[i].root, "resources"));
 		remote_call_release(&calls[i]);
 	}
-	return well;
+	return ok;
 }
 
 bool session_find(struct cli_session *s, bool silent)

@@ -169,7 +169,7 @@ bool edit_set(yyjson_mut_doc *doc, yyjson_mut_val *root, struct str assignment, 
 	CLEANUP(yaml_closep) struct yaml_file *yaml = NULL;
 	struct arena a = ARENA_INIT;
 	yyjson_mut_val *value;
-	bool well;
+	bool ok;
 
 	if (equals == assignment.n)
 		return err_set(e, ERR_INVALID, "'%.*s' is not PATH=VALUE", STR_F(assignment));
@@ -179,9 +179,9 @@ bool edit_set(yyjson_mut_doc *doc, yyjson_mut_val *root, struct str assignment, 
 	if (yaml_count(yaml) > 1)
 		return err_set(e, ERR_INVALID, "%.*s: the value has more than one YAML document", STR_F(path));
 	value = yaml_count(yaml) ? yyjson_val_mut_copy(doc, yaml_root(yaml, 0)) : yyjson_mut_null(doc);
-	well = put_at(doc, root, path, value, &a, e);
+	ok = put_at(doc, root, path, value, &a, e);
 	arena_release(&a);
-	return well;
+	return ok;
 }
 
 static void set_variable(yyjson_mut_doc *doc, yyjson_mut_val *container, struct str name, struct str value)

@@ -256,7 +256,7 @@ bool exec_run(struct remote *remote, const struct exec_call *c, int *ret_status)
 		                               .ready = on_ready,
 		                               .closed = on_closed,
 		                               .cookie = &r };
-	bool well;
+	bool ok;
 
 	if (!config.path.n) {
 		remote->cli->status = cli_fail(remote->cli, CLI_FAILED, "the command is too long");
@@ -268,14 +268,14 @@ bool exec_run(struct remote *remote, const struct exec_call *c, int *ret_status)
 	if (c->tty)
 		exec_terminal_begin(&r.terminal);
 	r.channels = kube_channels_new(remote->loop, &remote->config, &config);
-	well = remote_wait(remote, has_all, &r);
+	ok = remote_wait(remote, has_all, &r);
 	kube_channels_free(r.channels);
 	loop_signal_free(r.resized);
 	exec_terminal_end(&r.terminal);
 	end_close(&r.in);
 	end_close(&r.outputs[0]);
 	end_close(&r.outputs[1]);
-	well = well && judge(&r, ret_status);
+	ok = ok && judge(&r, ret_status);
 	buf_release(&r.status);
-	return well;
+	return ok;
 }

@@ -226,14 +226,14 @@ static bool never(void *cookie)
 enum exit_code forward_run(struct remote *r, struct str ns, struct str pod, const struct forward_port *ports, size_t n)
 {
 	struct forwarding f = { .remote = r };
-	bool well = true;
+	bool ok = true;
 
 	f.path = arena_printf(&r->arena, "%.*s/portforward", STR_F(remote_path(r, &remote_pods, ns, pod)));
 	f.sweep = loop_timer_new(r->loop, on_sweep, &f);
-	for (size_t i = 0; well && i < n; i++)
-		well = open_listener(&f, &ports[i]);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = open_listener(&f, &ports[i]);
 	fflush(stdout);
-	if (well)
+	if (ok)
 		remote_wait(r, never, NULL);
 	while (f.links)
 		link_free(f.links);

@@ -56,11 +56,11 @@ struct str kind_title(const struct kinds *kinds, const struct kind *k)
 	return k->kind;
 }
 
-/* What the answers for all kinds come to. WELL: there is at least one kind whose jobs can be seen. */
+/* What the answers for all kinds come to. True: there is at least one kind whose jobs can be seen. */
 static bool judge(struct remote *r, const struct kinds *kinds, struct job_list *l, const bool *wanted)
 {
 	const struct remote_list *refused = NULL;
-	size_t well = 0, unknown = 0, asked = 0;
+	size_t ok = 0, unknown = 0, asked = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct remote_list *one = &l->lists[i];
@@ -69,7 +69,7 @@ static bool judge(struct remote *r, const struct kinds *kinds, struct job_list *
 			continue;
 		asked++;
 		l->served[i] = one->code == HTTP_OK;
-		well += one->code == HTTP_OK;
+		ok += one->code == HTTP_OK;
 		unknown += one->code == HTTP_NOT_FOUND;
 		if (one->code != HTTP_OK && one->code != HTTP_NOT_FOUND) {
 			refused = one;
@@ -83,8 +83,8 @@ static bool judge(struct remote *r, const struct kinds *kinds, struct job_list *
 		struct str what = arena_printf(&r->arena, "list %.*s", STR_F(kind_title(kinds, k)));
 
 		r->cli->status = remote_refused(r, what.p, refused->code, refused->message);
-		l->partial = well > 0;
-		return well > 0;
+		l->partial = ok > 0;
+		return ok > 0;
 	}
 	if (unknown < asked)
 		return true;
@@ -107,7 +107,7 @@ bool jobs_list(struct remote *r, const struct kinds *kinds, const struct job_que
 {
 	size_t n = kinds_count(kinds), asked = 0;
 	struct remote_list *lists = arena_array(&r->arena, struct remote_list, n);
-	bool *wanted = arena_array(&r->arena, bool, n), well;
+	bool *wanted = arena_array(&r->arena, bool, n), ok;
 
 	*ret = (struct job_list){ .lists = arena_array(&r->arena, struct remote_list, n),
 		                  .served = arena_array(&r->arena, bool, n),
@@ -120,7 +120,7 @@ bool jobs_list(struct remote *r, const struct kinds *kinds, const struct job_que
 				.options = { .ns = q->ns, .label_selector = q->selector },
 			};
 	}
-	well = remote_lists(r, lists, asked);
+	ok = remote_lists(r, lists, asked);
 	for (size_t i = 0, at = 0; i < n; i++) {
 		if (!wanted[i])
 			continue;
@@ -129,7 +129,7 @@ bool jobs_list(struct remote *r, const struct kinds *kinds, const struct job_que
 			*vec_push(&r->arena, &ret->jobs) =
 				(struct job_of){ kinds_at(kinds, i), ret->lists[i].items.v[j] };
 	}
-	return well && judge(r, kinds, ret, wanted);
+	return ok && judge(r, kinds, ret, wanted);
 }
 
 void job_list_release(struct job_list *l)
@@ -220,7 +220,7 @@ bool job_find(struct remote *r, const struct kinds *kinds, const char *text, str
 	const struct kind **of = arena_array(&r->arena, const struct kind *, kinds_count(kinds));
 	const struct remote_call *refused = NULL;
 	struct job_name name;
-	bool well;
+	bool ok;
 
 	*ret = (struct job_found){ 0 };
 	if (!job_name_read(r->cli, kinds, text, &name))
@@ -243,7 +243,7 @@ bool job_find(struct remote *r, const struct kinds *kinds, const char *text, str
 			refused = &calls[i];
 		}
 	}
-	well = found == 1;
+	ok = found == 1;
 	if (found > 1)
 		several(r, &name, of, calls, n);
 	else if (!found && !refused)
@@ -252,11 +252,11 @@ bool job_find(struct remote *r, const struct kinds *kinds, const char *text, str
 		r->cli->status =
 			remote_refused(r, arena_printf(&r->arena, "read %s", text).p, refused->code, refused->message);
 	for (size_t i = 0; i < n; i++)
-		if (!well || i != at)
+		if (!ok || i != at)
 			remote_call_release(&calls[i]);
-	if (well)
+	if (ok)
 		*ret = (struct job_found){ { of[at], calls[at].root }, r->ns, name.name, calls[at] };
-	return well;
+	return ok;
 }
 
 void job_found_release(struct job_found *f)

@@ -31,22 +31,22 @@ static bool try_role(struct trial *t, struct kind_job *kj, size_t role)
 	const struct role *r = &kind_job(kj)->roles[role];
 	struct buf text = BUF_INIT(TEXT_MAX);
 	struct err e = ERR_INIT;
-	bool well = true;
+	bool ok = true;
 
-	for (int i = 0; i < MIN(r->count, 2) && well; i++) {
+	for (int i = 0; i < MIN(r->count, 2) && ok; i++) {
 		int32_t index = i ? r->count - 1 : 0;
 
 		buf_clear(&text);
-		well = kind_pod(kj, role, index, 1, i, &text, &e);
-		t->pods += well;
-		if (!well || !r->service)
+		ok = kind_pod(kj, role, index, 1, i, &text, &e);
+		t->pods += ok;
+		if (!ok || !r->service)
 			continue;
 		buf_clear(&text);
-		well = kind_service(kj, role, index, &text, &e);
-		t->services += well;
+		ok = kind_service(kj, role, index, &text, &e);
+		t->services += ok;
 	}
 	buf_release(&text);
-	return well || blame(t, &e);
+	return ok || blame(t, &e);
 }
 
 static struct role_counts counts_in(enum phase p, int32_t n)
@@ -136,13 +136,13 @@ static void try_without_spec(struct trial *t, yyjson_val *root)
 static void try_children(struct trial *t, struct kind_job *kj, yyjson_val *root)
 {
 	const struct job *job = kind_job(kj);
-	bool well = true;
+	bool ok = true;
 
-	for (size_t i = 0; i < job->n_roles && well; i++)
-		well = try_role(t, kj, i);
-	for (enum phase p = PHASE_INVALID; p < PHASE_OTHER && well; p++)
-		well = try_status(t, kj, p);
-	if (well)
+	for (size_t i = 0; i < job->n_roles && ok; i++)
+		ok = try_role(t, kj, i);
+	for (enum phase p = PHASE_INVALID; p < PHASE_OTHER && ok; p++)
+		ok = try_status(t, kj, p);
+	if (ok)
 		try_without_spec(t, root);
 }
 
@@ -192,11 +192,11 @@ static bool is_readable(const char *file)
 {
 	struct err e = ERR_INIT;
 	struct yaml_file *yaml = yaml_read(file, &e);
-	bool well = yaml;
+	bool ok = yaml;
 
 	yaml_close(yaml);
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 static void try_beside(struct trial *t, const char *file)

@@ -141,11 +141,11 @@ bool remote_is_here(struct remote *r)
 	const char *home = local_home(&r->arena);
 	struct str ca = STR_NONE, theirs = str_trim(r->config.server.ca);
 	struct err e = ERR_INIT;
-	bool well = home && theirs.n &&
-	            file_read(&ca, arena_printf(&r->arena, "%s/ca.pem", home).p, &r->arena, &e) == FILE_READ;
+	bool ok = home && theirs.n &&
+	          file_read(&ca, arena_printf(&r->arena, "%s/ca.pem", home).p, &r->arena, &e) == FILE_READ;
 
 	err_release(&e);
-	return well && str_eq(str_trim(ca), theirs);
+	return ok && str_eq(str_trim(ca), theirs);
 }
 
 void remote_close(struct remote *r)

@@ -102,16 +102,16 @@ bool render_env(struct kind_job *kj, const struct replica_selection *s, struct e
 		                                  STR_INIT("NAME"), STR_INIT("VALUE") };
 	struct env_table t = { .table = { .columns = COLUMNS }, .arena = ARENA_INIT };
 	struct buf text = BUF_INIT(OBJECT_MAX);
-	bool well;
+	bool ok;
 
 	table_fit(&t.table, head);
-	well = put_pods(&t, kj, s, &text, e);
-	if (well) {
+	ok = put_pods(&t, kj, s, &text, e);
+	if (ok) {
 		table_print(&t.table, head, stdout);
 		t.print = true;
-		well = put_pods(&t, kj, s, &text, e);
+		ok = put_pods(&t, kj, s, &text, e);
 	}
 	buf_release(&text);
 	arena_release(&t.arena);
-	return well;
+	return ok;
 }

@@ -66,7 +66,7 @@ bool replica_find(struct cli_session *s, const struct job_found *f, const char *
 	const struct pod *p = NULL;
 	struct str role;
 	int64_t index;
-	bool well = false;
+	bool ok = false;
 
 	if (!read_name(str_c(name), &role, &index)) {
 		s->cli->status = cli_usage(s->cli, "'%s' is no replica: they are called worker-0, worker-1 …", name);
@@ -81,8 +81,8 @@ bool replica_find(struct cli_session *s, const struct job_found *f, const char *
 				                     arena_str(a, main_container(p)) };
 		else
 			say_which(s, &d.tree, name);
-		well = p != NULL;
+		ok = p != NULL;
 	}
 	gathered_release(&d);
-	return well;
+	return ok;
 }

@@ -22,14 +22,14 @@ bool wait_for_read(const char *text, enum wait_for *ret)
 
 struct wait_verdict wait_judge(const struct job_view *v, enum wait_for what)
 {
-	bool well = v->phase == PHASE_SUCCEEDED;
+	bool ok = v->phase == PHASE_SUCCEEDED;
 
 	if (what == WAIT_DELETED)
 		return (struct wait_verdict){ false, CLI_OK };
 	/* Who has succeeded has run. */
 	if (what == WAIT_RUNNING && v->phase == PHASE_RUNNING)
 		return (struct wait_verdict){ true, CLI_OK };
-	return (struct wait_verdict){ phase_final(v->phase), well ? CLI_OK : CLI_FAILED };
+	return (struct wait_verdict){ phase_final(v->phase), ok ? CLI_OK : CLI_FAILED };
 }
 
 struct waiting {

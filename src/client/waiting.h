@@ -12,7 +12,7 @@ bool wait_for_read(const char *text, enum wait_for *ret);
    output what became of it. CLI_OK: as wanted; CLI_FAILED: not. FINISHED is as wanted if the job succeeded. */
 enum exit_code job_wait(struct cli_session *s, const struct job_found *f, enum wait_for what);
 
-/* What VIEW means for whoever waits: NULL: go on waiting; else WELL or FAILED. */
+/* What VIEW means for whoever waits: NULL: go on waiting; else CLI_OK or CLI_FAILED. */
 struct wait_verdict {
 	bool over;
 	enum exit_code status;

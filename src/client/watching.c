@@ -111,19 +111,19 @@ static bool draw(struct watching *w)
 	struct cli_session *s = w->session;
 	struct job_found now = *w->job;
 	struct gathered d = { 0 };
-	bool well;
+	bool ok;
 
 	now.call = (struct remote_call){ .path = job_path(&s->remote, w->job) };
-	well = remote_do(&s->remote, &now.call, 1);
-	if (well && now.call.code == HTTP_NOT_FOUND) {
+	ok = remote_do(&s->remote, &now.call, 1);
+	if (ok && now.call.code == HTTP_NOT_FOUND) {
 		w->gone = true;
-	} else if (well && !remote_ok(&now.call)) {
+	} else if (ok && !remote_ok(&now.call)) {
 		s->cli->status = remote_refused(&s->remote, "read the job", now.call.code, now.call.message);
-		well = false;
-	} else if (well) {
+		ok = false;
+	} else if (ok) {
 		now.job.root = now.call.root;
-		well = gather_job(s, &now, &d);
-		if (well) {
+		ok = gather_job(s, &now, &d);
+		if (ok) {
 			fputs("\033[H\033[2J", stdout);
 			tree_print(&d.tree, &d.arena, stdout);
 			fflush(stdout);
@@ -134,7 +134,7 @@ static bool draw(struct watching *w)
 	w->changed = false;
 	w->resting = true;
 	loop_timer_set(w->timer, rest);
-	return well;
+	return ok;
 }
 
 static enum exit_code watch(struct watching *w)

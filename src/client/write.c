@@ -364,25 +364,25 @@ static bool check_job(struct cli *cli, struct kinds *kinds, const struct kind *k
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, kind, job, STR_NONE, &e);
 	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
-	bool well;
+	bool ok;
 
 	if (kj)
 		kind_check_fields(kj, cli_unknown_fields(cli));
-	well = p && p->errors == 0;
+	ok = p && p->errors == 0;
 	for (size_t i = 0; p && i < p->list.n; i++) {
 		bool error = p->list.v[i].severity == PROBLEM_ERROR;
 
-		if (error || well)
+		if (error || ok)
 			cli_fail(cli, CLI_INVALID, "%s%.*s: %.*s", error ? "" : "warning: ", STR_F(p->list.v[i].path),
 			         STR_F(p->list.v[i].message));
 	}
 	if (!kj)
 		cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
-	if (!well)
+	if (!ok)
 		cli->status = kj ? CLI_INVALID : CLI_FAILED;
 	err_release(&e);
 	kind_job_free(kj);
-	return well;
+	return ok;
 }
 
 yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,

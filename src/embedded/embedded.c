@@ -235,7 +235,7 @@ bool embedded_set_kinds(struct embedded *em, struct kinds *kinds, struct err *e)
 {
 	struct kinds *old = em->kinds;
 	struct err again = ERR_INIT;
-	bool well;
+	bool ok;
 
 	if (em->stopping)
 		return err_set(e, ERR_INVALID, "it is stopping");
@@ -246,8 +246,8 @@ bool embedded_set_kinds(struct embedded *em, struct kinds *kinds, struct err *e)
 	}
 	close_operator(em);
 	em->kinds = kinds;
-	well = open_operator(em, e);
-	if (!well) {
+	ok = open_operator(em, e);
+	if (!ok) {
 		close_operator(em);
 		em->kinds = old;
 		if (!open_operator(em, &again))
@@ -255,7 +255,7 @@ bool embedded_set_kinds(struct embedded *em, struct kinds *kinds, struct err *e)
 	}
 	runner_set_kinds(em->runner, em->kinds);
 	embedded_wake(em);
-	return well;
+	return ok;
 }
 
 struct store *embedded_store(struct embedded *em)

@@ -142,7 +142,7 @@ static void test_refresh_with_another_authority(void **state)
 static void test_broken_pem(void **state)
 {
 	static const char *const argv[] = { "-cert", "address.pem", "-key", "address.key", NULL };
-	static const struct tls_case well = { .ca = "ca", .client = "client" };
+	static const struct tls_case ok = { .ca = "ca", .client = "client" };
 	static const struct str broken = STR_INIT("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
 	int port = testing_serve_tls(argv);
 	struct http_server s[3];
@@ -151,7 +151,7 @@ static void test_broken_pem(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(s); i++) {
 		struct fetch f;
 
-		s[i] = at(port, &well);
+		s[i] = at(port, &ok);
 		*(i == 0 ? &s[i].ca : i == 1 ? &s[i].cert : &s[i].key) = broken;
 		f = ask(&s[i]);
 		assert_int_equal(f.status, 0);

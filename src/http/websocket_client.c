@@ -281,23 +281,23 @@ struct websocket *websocket_open(struct loop *l, const struct http_server *s, co
 {
 	struct websocket *w = xcalloc(1, sizeof(*w));
 	curl_socket_t fd = CURL_SOCKET_BAD;
-	bool well;
+	bool ok;
 
 	w->config = *c;
 	w->out = (struct buf)BUF_INIT(SIZE_MAX / 4);
 	w->head = (struct buf)BUF_INIT(HEAD_MAX);
 	w->curl = curl_easy_init();
 	ASSERT(w->curl);
-	well = http_config_init(&w->server, s, e);
-	if (well) {
+	ok = http_config_init(&w->server, s, e);
+	if (ok) {
 		curl_easy_setopt(w->curl, CURLOPT_ERRORBUFFER, w->error);
 		http_curl_reach(w->curl, &w->server);
-		well = connect_to(w, e);
+		ok = connect_to(w, e);
 	}
-	if (well)
+	if (ok)
 		curl_easy_getinfo(w->curl, CURLINFO_ACTIVESOCKET, &fd);
-	well = well && (fd != CURL_SOCKET_BAD || err_set(e, ERR_IO, "no connection"));
-	if (!well) {
+	ok = ok && (fd != CURL_SOCKET_BAD || err_set(e, ERR_IO, "no connection"));
+	if (!ok) {
 		w->over = true;
 		websocket_free(w);
 		return NULL;

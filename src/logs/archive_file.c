@@ -64,7 +64,7 @@ static bool read_end(struct archive_file *f, uint64_t size, uint64_t n, char *pi
 		resume_scan(&scan, (struct str){ piece, (size_t)got });
 		at += (uint64_t)got;
 	}
-	*more = !resume_scan_well(&scan);
+	*more = !resume_scan_ok(&scan);
 	f->resume = resume_after(scan.point);
 	f->size = from + scan.keep;
 	return true;

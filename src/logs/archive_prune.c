@@ -160,17 +160,17 @@ bool archive_prune(const char *dir, const struct archive_limits *l, const struct
 	struct walk w = { .use = u };
 	size_t n = strlen(dir);
 	CLEANUP(freep) char *root = NULL;
-	bool well;
+	bool ok;
 
 	/* "logs/" is "logs": paths below it begin after one slash. */
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
 	root = xstrndup(dir, n);
-	well = n ? look_at_files(&w, root, e) : err_set(e, ERR_IO, "a folder without a name");
-	*left = well ? archive_choose(w.items.v, w.items.n, l, now) : 0;
-	for (size_t i = 0; i < w.items.n && well; i++)
+	ok = n ? look_at_files(&w, root, e) : err_set(e, ERR_IO, "a folder without a name");
+	*left = ok ? archive_choose(w.items.v, w.items.n, l, now) : 0;
+	for (size_t i = 0; i < w.items.n && ok; i++)
 		if (w.items.v[i].goes)
-			well = remove_item(root, &w.items.v[i], e);
+			ok = remove_item(root, &w.items.v[i], e);
 	arena_release(&w.arena);
-	return well;
+	return ok;
 }

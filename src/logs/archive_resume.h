@@ -33,7 +33,7 @@ static inline struct resume_scan resume_scan_begin(bool whole)
 }
 void resume_scan(struct resume_scan *s, struct str piece);
 /* False: it must see more, to count the lines of the last time. */
-static inline bool resume_scan_well(const struct resume_scan *s)
+static inline bool resume_scan_ok(const struct resume_scan *s)
 {
 	return s->whole || s->sure;
 }

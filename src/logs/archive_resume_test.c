@@ -29,7 +29,7 @@ static bool scan(struct str end, bool all, size_t n, struct resume_point *ret, s
 		resume_scan(&s, str_sub(end, at, n));
 	*ret = s.point;
 	*keep = (size_t)s.keep;
-	return resume_scan_well(&s);
+	return resume_scan_ok(&s);
 }
 
 /* Feeds S in pieces of N bytes. */

@@ -195,7 +195,7 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 {
 	struct log_source *s = cookie;
 	struct logs *l = s->logs;
-	bool well = http_is_good(o->code);
+	bool ok = http_is_good(o->code);
 
 	(void)took;
 	s->stream = NULL;
@@ -211,8 +211,8 @@ static void on_done(void *cookie, const struct outcome *o, msec took)
 		return;
 	}
 	end_source(s);
-	l->n_shown += s->asked && well;
-	if ((well && !o->message.n) || (s->asked && http_is_client_error(o->code)))
+	l->n_shown += s->asked && ok;
+	if ((ok && !o->message.n) || (s->asked && http_is_client_error(o->code)))
 		return;
 	if (o->code == HTTP_UNAUTHORIZED || o->code == HTTP_FORBIDDEN || o->code == 0)
 		l->status = remote_refused(&l->session->remote, "read logs", o->code, o->message);

@@ -86,20 +86,20 @@ static bool list_once(struct log_pods *p, struct str ns, struct str labels, enum
 {
 	struct remote *r = &p->session->remote;
 	struct remote_list list = { .resource = remote_pods, .options = { .ns = ns, .label_selector = labels } };
-	bool well = remote_lists(r, &list, 1);
+	bool ok = remote_lists(r, &list, 1);
 
-	if (!well) {
+	if (!ok) {
 		*status = p->session->cli->status;
 	} else if (list.code != HTTP_OK) {
 		*status = remote_refused(r, arena_printf(&p->arena, "list %s", p->what).p, list.code, list.message);
-		well = false;
+		ok = false;
 	}
-	for (size_t i = 0; well && i < list.items.n; i++)
+	for (size_t i = 0; ok && i < list.items.n; i++)
 		log_pods_take(p, list.items.v[i]);
-	if (well)
+	if (ok)
 		listed(p);
 	remote_list_release(&list);
-	return well;
+	return ok;
 }
 
 bool log_pods_start(struct log_pods *p, bool follow, enum exit_code *status)

@@ -33,16 +33,16 @@ static const char *find_volume(void *cookie, struct str name)
 /* A slip in the name would leave the job without its data. */
 static bool check_volumes(const struct run *r, const struct looking *g)
 {
-	bool well = true;
+	bool ok = true;
 
 	for (size_t i = 0; i < r->given.n_volumes; i++) {
 		if (g->used[i])
 			continue;
 		r->cli->status = cli_fail(r->cli, CLI_INVALID, "--volume %s: no replica has a volume or a PVC '%.*s'",
 		                          r->options->volumes.v[i], STR_F(r->given.volumes[i].name));
-		well = false;
+		ok = false;
 	}
-	return well;
+	return ok;
 }
 
 /* What stands beside the job is all that there will be. */
@@ -98,27 +98,27 @@ static bool check_role(struct run *r, struct kind_job *kj, size_t role, struct l
 	struct pod_spec spec;
 	struct pod_refusal why = { 0 };
 	yyjson_doc *doc;
-	bool well = true;
+	bool ok = true;
 
 	if (!kind_job(kj)->roles[role].count)
 		return true;
 	pod_from_as(&o);
 	if (!kind_pod(kj, role, 0, 0, 0, &text, &e)) {
 		r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s", err_msg(&e));
-		well = false;
+		ok = false;
 	} else {
 		doc = json_parse(buf_str(&text), NULL);
 		g->pod = yyjson_doc_get_root(doc);
 		if (!pod_from(&spec, g->pod, &o, g->arena, &why, &e)) {
 			r->cli->status = cli_fail(r->cli, CLI_INVALID, "%s: %.*s: %s", r->input.file,
 			                          STR_F(kind_job(kj)->roles[role].path), err_msg(&e));
-			well = false;
+			ok = false;
 		}
 		yyjson_doc_free(doc);
 	}
 	err_release(&e);
 	buf_release(&text);
-	return well;
+	return ok;
 }
 
 /* So that nobody takes what he sees for training on GPUs: --quiet leaves it in. */
@@ -155,16 +155,16 @@ bool run_check(struct run *r)
 		             .used = arena_array(&r->cli->arena, bool, r->given.n_volumes) };
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, no_uid, &e);
-	bool well = true;
+	bool ok = true;
 
 	ASSERT(kj);
 	for (size_t i = 0; i < kind_job(kj)->n_roles; i++)
-		well &= check_role(r, kj, i, &g);
-	well = well && check_volumes(r, &g) && check_size(r, kind_job(kj));
+		ok &= check_role(r, kj, i, &g);
+	ok = ok && check_volumes(r, &g) && check_size(r, kind_job(kj));
 	for (size_t i = 0; i < g.docs.n; i++)
 		yyjson_doc_free(g.docs.v[i]);
 	kind_job_free(kj);
-	return well;
+	return ok;
 }
 
 /* --- Ports, where all replicas share those of one network --- */
@@ -222,22 +222,22 @@ bool run_check_ports(struct run *r, struct err *e)
 	struct wanted_ports w = { .a = &r->cli->arena };
 	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, no_uid, e);
 	const struct job *job;
-	bool well = true;
+	bool ok = true;
 
 	ASSERT(kj); /* as run_check() has just read it */
 	job = kind_job(kj);
 	/* The replicas of a role have the same ports: two of them show it. */
-	for (size_t i = 0; i < job->n_roles && well; i++) {
-		for (int k = 0; k < MIN(job->roles[i].count, 2) && well; k++) {
+	for (size_t i = 0; i < job->n_roles && ok; i++) {
+		for (int k = 0; k < MIN(job->roles[i].count, 2) && ok; k++) {
 			struct buf text = BUF_INIT(POD_TEXT_MAX);
 			CLEANUP(json_docp) yyjson_doc *doc = NULL;
 
-			well = kind_pod(kj, i, k, 0, 0, &text, e);
-			doc = well ? json_parse(buf_str(&text), NULL) : NULL;
-			well = well && want_ports_of(&w, yyjson_doc_get_root(doc), job->roles[i].name, k, e);
+			ok = kind_pod(kj, i, k, 0, 0, &text, e);
+			doc = ok ? json_parse(buf_str(&text), NULL) : NULL;
+			ok = ok && want_ports_of(&w, yyjson_doc_get_root(doc), job->roles[i].name, k, e);
 			buf_release(&text);
 		}
 	}
 	kind_job_free(kj);
-	return well;
+	return ok;
 }

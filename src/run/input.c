@@ -81,14 +81,14 @@ static bool read_file(struct run *r, const char *file, struct cli_report *report
 {
 	struct manifest_object o;
 	struct manifest m;
-	bool well = true;
+	bool ok = true;
 
 	if (!report_open(report, file, r->kinds, &r->cli->arena, &m))
 		return true;
-	while (well && manifest_next(&m, &o)) {
+	while (ok && manifest_next(&m, &o)) {
 		switch (o.class) {
 		case OBJECT_JOB:
-			well = take_job(r, file, &m, &o, report);
+			ok = take_job(r, file, &m, &o, report);
 			break;
 		case OBJECT_FOREIGN:
 			take_other(r, o.root);
@@ -102,7 +102,7 @@ static bool read_file(struct run *r, const char *file, struct cli_report *report
 	if (!m.jobs && !r->input.without.n)
 		r->input.without = manifest_without_job(&m);
 	yaml_close(m.yaml);
-	return well;
+	return ok;
 }
 
 bool run_read(struct run *r, int n, char **files)

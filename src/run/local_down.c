@@ -24,12 +24,12 @@ static void report_problem(void *cookie, const char *problem)
 static enum exit_code still_clean(struct local *l)
 {
 	struct err e = ERR_INIT;
-	bool well = local_ended(&l->holder, &e);
+	bool ok = local_ended(&l->holder, &e);
 
-	if (!well)
+	if (!ok)
 		cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well ? CLI_OK : CLI_FAILED;
+	return ok ? CLI_OK : CLI_FAILED;
 }
 
 /* Its process was killed: what it left is taken over, and ended as it would have done. */
@@ -128,12 +128,12 @@ static bool times(struct local *l, msec *ret)
 static bool look_at_folder(struct local *l, bool *there)
 {
 	struct err e = ERR_INIT;
-	bool well = local_folder_check(l->folder, true, there, &e);
+	bool ok = local_folder_check(l->folder, true, there, &e);
 
-	if (!well)
+	if (!ok)
 		l->cli->status = cli_fail(l->cli, CLI_FAILED, "%s", err_msg(&e));
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 enum exit_code local_down(struct local *l)
@@ -155,13 +155,13 @@ enum exit_code local_down(struct local *l)
 static bool clear(struct local *l, struct err *e)
 {
 	struct local_holder *h = &l->holder;
-	bool well = local_look(l->folder, LOOK_TAKE, h, e);
+	bool ok = local_look(l->folder, LOOK_TAKE, h, e);
 
-	if (well && h->pid)
-		well = err_set(e, ERR_IO, "process %d holds it", (int)h->pid);
-	well = well && embedded_clear(l->folder, e);
+	if (ok && h->pid)
+		ok = err_set(e, ERR_IO, "process %d holds it", (int)h->pid);
+	ok = ok && embedded_clear(l->folder, e);
 	local_holder_release(h);
-	return well;
+	return ok;
 }
 
 enum exit_code local_reset(struct local *l)

@@ -115,16 +115,16 @@ static bool refuse_foreign(const char *folder, struct err *e)
 bool local_folder_check(const char *folder, bool marked, bool *there, struct err *e)
 {
 	int dir = open_ours(folder, e);
-	bool well;
+	bool ok;
 
 	*there = dir >= 0;
 	if (dir < 0)
 		return errno == ENOENT;
 	/* Another process may mark the folder between two looks, or empty it. */
-	well = !marked || is_marked(dir) || is_empty(dir) || is_marked(dir) || (is_older(dir) && !has_others(dir)) ||
-	       refuse_foreign(folder, e);
+	ok = !marked || is_marked(dir) || is_empty(dir) || is_marked(dir) || (is_older(dir) && !has_others(dir)) ||
+	     refuse_foreign(folder, e);
 	close(dir);
-	return well;
+	return ok;
 }
 
 static void make_parents(const char *folder)
@@ -143,7 +143,7 @@ static void make_parents(const char *folder)
 
 bool local_folder_make(const char *folder, struct err *e)
 {
-	bool there, well;
+	bool there, ok;
 	int dir, fd;
 
 	if (!local_folder_check(folder, true, &there, e))
@@ -161,11 +161,11 @@ bool local_folder_make(const char *folder, struct err *e)
 		return err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
 	fd = openat(dir, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	/* Tokens and keys are in it. */
-	well = (fd >= 0 && fchmod(dir, 0700) == 0) || err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
+	ok = (fd >= 0 && fchmod(dir, 0700) == 0) || err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	close(dir);
-	return well;
+	return ok;
 }
 
 static bool remove_made(int dir, const char *folder, const char *name, struct err *e)
@@ -190,18 +190,18 @@ static bool remove_unfinished(int dir, const char *name, struct err *e)
 bool local_folder_empty(const char *folder, bool *left, struct err *e)
 {
 	int dir;
-	bool there, well = local_folder_check(folder, true, &there, e);
+	bool there, ok = local_folder_check(folder, true, &there, e);
 
 	*left = false;
-	if (!well || !there)
-		return well;
+	if (!ok || !there)
+		return ok;
 	dir = open_ours(folder, e);
 	if (dir < 0)
 		return err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
-	for (size_t i = 0; well && i < ARRAY_LEN(made); i++)
-		well = remove_made(dir, folder, made[i], e) && remove_unfinished(dir, made[i], e);
-	well = well && remove_made(dir, folder, MARKER, e);
-	*left = well && !is_empty(dir);
+	for (size_t i = 0; ok && i < ARRAY_LEN(made); i++)
+		ok = remove_made(dir, folder, made[i], e) && remove_unfinished(dir, made[i], e);
+	ok = ok && remove_made(dir, folder, MARKER, e);
+	*left = ok && !is_empty(dir);
 	close(dir);
-	return well;
+	return ok;
 }

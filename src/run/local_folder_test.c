@@ -37,11 +37,11 @@ static int make_top(void **state)
 static int remove_top(void **state)
 {
 	struct err e = ERR_INIT;
-	bool well = file_remove_tree(top, false, &e);
+	bool ok = file_remove_tree(top, false, &e);
 
 	(void)state;
 	err_release(&e);
-	return well ? 0 : -1;
+	return ok ? 0 : -1;
 }
 
 static void write_file(const char *path)

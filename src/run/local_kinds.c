@@ -27,28 +27,28 @@ static bool write_note(const struct local *l, struct str text, struct err *e)
 	const char *path = arena_printf(&l->cli->arena, "%s/kinds", l->folder).p;
 	const char *new = arena_printf(&l->cli->arena, "%s.new", path).p;
 	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool well = fd >= 0 && write(fd, str_text(text), text.n) == (ssize_t)text.n && rename(new, path) == 0;
+	bool ok = fd >= 0 && write(fd, str_text(text), text.n) == (ssize_t)text.n && rename(new, path) == 0;
 
-	if (!well)
+	if (!ok)
 		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }
 
 bool local_kinds_note(struct local *l, struct err *e)
 {
 	struct opt_list dirs = { 0 };
 	struct buf text = BUF_INIT(1 << 20);
-	bool well;
+	bool ok;
 
 	cli_kinds_dirs(l->cli, &dirs);
 	for (size_t i = 0; i < dirs.n; i++)
 		buf_printf(&text, "%.*s\n", STR_F(full_path(l->cli, dirs.v[i])));
-	well = write_note(l, buf_str(&text), e);
+	ok = write_note(l, buf_str(&text), e);
 	buf_release(&text);
 	opt_list_release(&dirs);
-	return well;
+	return ok;
 }
 
 static bool is_noted(struct str note, struct str dir)

@@ -78,7 +78,7 @@ bool local_look(const char *folder, enum local_look how, struct local_holder *re
 {
 	bool take = how != LOOK_ONLY;
 	char path[4096];
-	bool well;
+	bool ok;
 
 	*ret = (struct local_holder){ .lock = -1 };
 	snprintf(path, sizeof(path), "%s/lock", folder);
@@ -87,10 +87,10 @@ bool local_look(const char *folder, enum local_look how, struct local_holder *re
 		ret->clean = errno == ENOENT;
 		return ret->clean || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 	}
-	well = look_at_lock(ret, take, e);
-	if (!well || ret->pid || !take)
+	ok = look_at_lock(ret, take, e);
+	if (!ok || ret->pid || !take)
 		local_holder_release(ret);
-	return well;
+	return ok;
 }
 
 void local_holder_release(struct local_holder *h)

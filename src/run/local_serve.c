@@ -164,25 +164,25 @@ enum exit_code local_serve(struct local *l, struct kinds *kinds, bool down,
 {
 	struct serving s = { .local = l, .loop = loop_new() };
 	struct err e = ERR_INIT;
-	bool well;
+	bool ok;
 
 	s.end = loop_timer_new(s.loop, on_end, &s);
 	s.logs = loop_timer_new(s.loop, on_logs, &s);
 	for (size_t i = 0; i < ARRAY_LEN(s.signals); i++)
 		s.signals[i] = loop_signal_new(s.loop, stop_signals[i], on_stop_signal, &s);
-	well = open_cluster(&s, kinds, down, &e);
-	ready(cookie, well ? NULL : err_msg(&e));
+	ok = open_cluster(&s, kinds, down, &e);
+	ready(cookie, ok ? NULL : err_msg(&e));
 	err_release(&e);
-	if (well) {
+	if (ok) {
 		if (down)
 			stop(&s, l->options->now);
 		else if (!l->options->foreground)
 			loop_timer_set(s.logs, log_look);
 		loop_run(s.loop);
 	}
-	close_cluster(&s, well || (s.em && !embedded_world(s.em)->adopted));
+	close_cluster(&s, ok || (s.em && !embedded_world(s.em)->adopted));
 	/* As it was before, if nothing came of it. */
-	if (well || l->holder.clean)
+	if (ok || l->holder.clean)
 		local_ended(&l->holder, NULL);
-	return well ? CLI_OK : CLI_FAILED;
+	return ok ? CLI_OK : CLI_FAILED;
 }

@@ -32,7 +32,7 @@ static bool put_object(struct run *r, yyjson_val *root, struct err *e)
 	struct buf text = BUF_INIT(OBJECT_TEXT_MAX);
 	struct store_answer a = { 0 };
 	yyjson_doc *doc;
-	bool well;
+	bool ok;
 
 	if (!q.type)
 		return err_set(e, ERR_INVALID, "%.*s %.*s: not supported on this machine", STR_F(kind), STR_F(name));
@@ -40,8 +40,8 @@ static bool put_object(struct run *r, yyjson_val *root, struct err *e)
 	json_write_val(root, &text);
 	q.body = buf_str(&text);
 	store_call(s, &q, &a);
-	well = a.code == HTTP_CREATED;
-	if (!well) {
+	ok = a.code == HTTP_CREATED;
+	if (!ok) {
 		doc = json_parse(buf_str(&a.body), NULL);
 		err_set(e, ERR_INVALID, "%.*s %.*s: %.*s", STR_F(kind), STR_F(name),
 		        STR_F(json_str(json_get(yyjson_doc_get_root(doc), "message"))));
@@ -49,7 +49,7 @@ static bool put_object(struct run *r, yyjson_val *root, struct err *e)
 	}
 	store_answer_release(&a);
 	buf_release(&text);
-	return well;
+	return ok;
 }
 
 /* The namespace of the job need not be made first. */
@@ -142,10 +142,10 @@ bool run_submit(struct run *r, struct err *e)
 		make_namespace(r);
 	for (size_t i = 0; i < r->input.others.n; i++) {
 		yyjson_doc *doc = json_parse(r->input.others.v[i], NULL);
-		bool well = put_object(r, yyjson_doc_get_root(doc), e);
+		bool ok = put_object(r, yyjson_doc_get_root(doc), e);
 
 		yyjson_doc_free(doc);
-		if (!well)
+		if (!ok)
 			return false;
 	}
 	return put_object(r, r->input.job, e);

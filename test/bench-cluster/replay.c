@@ -159,16 +159,16 @@ int main(int argc, char **argv)
 	struct arena a = { 0 };
 	struct err e = ERR_INIT;
 	int64_t connections;
-	bool well;
+	bool ok;
 
 	if (argc != 3 || !str_int(str_c(argv[1]), &connections) || connections < 1 || connections > 1000) {
 		fprintf(stderr, "usage: replay CONNECTIONS FILE\n");
 		return 2;
 	}
-	well = map_file(argv[2], &r.rest, &e) && replay(&r, (size_t)connections, &a, &e);
-	if (!well)
+	ok = map_file(argv[2], &r.rest, &e) && replay(&r, (size_t)connections, &a, &e);
+	if (!ok)
 		fprintf(stderr, "replay: %s\n", err_msg(&e));
 	err_release(&e);
 	arena_release(&a);
-	return !well || r.errors;
+	return !ok || r.errors;
 }

@@ -13,11 +13,11 @@ double bench_now(void)
 
 void bench_result(const char *what, double measured, enum better better, double target, const char *unit)
 {
-	bool well = better == MORE_IS_BETTER ? measured >= target : measured <= target;
+	bool ok = better == MORE_IS_BETTER ? measured >= target : measured <= target;
 
-	missed = missed || !well;
+	missed = missed || !ok;
 	printf("%-44s %12.1f %-8s %s %10.0f  %s\n", what, measured, unit, better == MORE_IS_BETTER ? "≥" : "≤", target,
-	       well ? "well" : "MISSED");
+	       ok ? "well" : "MISSED");
 	fflush(stdout);
 }
 

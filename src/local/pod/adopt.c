@@ -34,16 +34,16 @@ bool pod_find(const char *folder, enum pod_found *ret, pid_t *ret_pid, struct er
 {
 	struct arena a = ARENA_INIT;
 	struct pod_state s;
-	bool missing, well = pod_state_read(&s, &missing, folder, &a, e);
+	bool missing, ok = pod_state_read(&s, &missing, folder, &a, e);
 
 	*ret_pid = 0;
-	if (well) {
+	if (ok) {
 		*ret = missing ? POD_FOUND_NOTHING : look_at_parent(&s);
 		if (*ret == POD_FOUND_ALIVE)
 			*ret_pid = (pid_t)s.pid;
 	}
 	arena_release(&a);
-	return well;
+	return ok;
 }
 
 /* Its arguments are `dljob pod FOLDER`. */
@@ -83,13 +83,13 @@ static bool replace(const char *folder, const char *name, struct str text, struc
 {
 	const char *path = arena_printf(a, "%s/%s", folder, name).p, *new = arena_printf(a, "%s.new", path).p;
 	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	bool well;
+	bool ok;
 
 	if (fd < 0)
 		return err_set(e, ERR_IO, "%s: %s", new, strerror(errno));
-	well = write(fd, text.p, text.n) == (ssize_t)text.n;
+	ok = write(fd, text.p, text.n) == (ssize_t)text.n;
 	close(fd);
-	return (well && rename(new, path) == 0) || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+	return (ok && rename(new, path) == 0) || err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 }
 
 static bool stop(const char *folder, int64_t grace, const char *why, struct err *e)
@@ -98,15 +98,15 @@ static bool stop(const char *folder, int64_t grace, const char *why, struct err 
 	long long seconds = grace < 0 ? -1 : (grace + 999) / 1000;
 	enum pod_found found;
 	pid_t pid;
-	bool well;
+	bool ok;
 
 	/* The parent reads it when it hears the signal, or before it can hear one. */
-	well = replace(folder, "grace", arena_printf(&a, "%lld%s", seconds, why), &a, e) &&
-	       pod_find(folder, &found, &pid, e);
-	if (well && found == POD_FOUND_ALIVE)
+	ok = replace(folder, "grace", arena_printf(&a, "%lld%s", seconds, why), &a, e) &&
+	     pod_find(folder, &found, &pid, e);
+	if (ok && found == POD_FOUND_ALIVE)
 		kill(pid, SIGTERM);
 	arena_release(&a);
-	return well;
+	return ok;
 }
 
 bool pod_stop(const char *folder, int64_t grace, struct err *e)
@@ -207,7 +207,7 @@ static bool remove_groups(struct str cgroup, struct err *e)
 static bool reap(const char *folder, struct pod_state *s, const struct clock *clock, struct arena *a, struct err *e)
 {
 	struct buf text = BUF_INIT(STATE_MAX);
-	bool well;
+	bool ok;
 
 	kill_parent(s);
 	kill_sessions(s);
@@ -217,9 +217,9 @@ static bool reap(const char *folder, struct pod_state *s, const struct clock *cl
 		return true;
 	mark_dead(s, clock_now(clock));
 	pod_state_write(s, &text);
-	well = replace(folder, "state.json", buf_str(&text), a, e);
+	ok = replace(folder, "state.json", buf_str(&text), a, e);
 	buf_release(&text);
-	return well;
+	return ok;
 }
 
 /* Killed before it has said a word, or never started. */
@@ -245,10 +245,10 @@ bool pod_reap(const char *folder, const struct clock *clock, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	struct pod_state s;
-	bool missing, well = pod_state_read(&s, &missing, folder, &a, e);
+	bool missing, ok = pod_state_read(&s, &missing, folder, &a, e);
 
-	if (well)
-		well = missing ? reap_silent(folder, &a, e) : reap(folder, &s, clock, &a, e);
+	if (ok)
+		ok = missing ? reap_silent(folder, &a, e) : reap(folder, &s, clock, &a, e);
 	arena_release(&a);
-	return well;
+	return ok;
 }

@@ -99,13 +99,13 @@ static void cgroup_path(char ret[static CGROUP_PATH], const struct cgroup_mount 
 static bool write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool well;
+	bool ok;
 
 	if (fd < 0)
 		return false;
-	well = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 	close(fd);
-	return well;
+	return ok;
 }
 
 static bool set(const struct cgroup_mount *m, struct str base, struct str name, const char *file, const char *text)
@@ -306,7 +306,7 @@ static bool remove_in(const struct cgroup_mounts *m, const struct cgroup_mount *
 {
 	char path[CGROUP_PATH];
 	struct dirent *d;
-	bool well = true;
+	bool ok = true;
 	DIR *dir;
 
 	cgroup_path(path, mount, base, STR_NONE, "");
@@ -318,20 +318,20 @@ static bool remove_in(const struct cgroup_mounts *m, const struct cgroup_mount *
 			continue;
 		cgroup_kill(m, base, str_c(d->d_name));
 		cgroup_path(path, mount, base, str_c(d->d_name), "");
-		well &= rmdir(path) == 0 || errno == ENOENT;
+		ok &= rmdir(path) == 0 || errno == ENOENT;
 	}
 	closedir(dir);
 	cgroup_path(path, mount, base, STR_NONE, "");
-	return well & (rmdir(path) == 0 || errno == ENOENT);
+	return ok & (rmdir(path) == 0 || errno == ENOENT);
 }
 
 bool cgroup_remove(const struct cgroup_mounts *m, struct str base)
 {
-	bool well = true;
+	bool ok = true;
 
 	if (str_empty(base))
 		return true;
 	for (size_t i = 0; i < m->n; i++)
-		well &= remove_in(m, &m->v[i], base);
-	return well;
+		ok &= remove_in(m, &m->v[i], base);
+	return ok;
 }

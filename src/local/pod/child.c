@@ -171,7 +171,7 @@ static bool mount_all(struct proc_container *c, struct err *e)
 {
 	struct mount_plan *plan = xcalloc(1, sizeof(*plan));
 	struct proc_pod *p = c->pod;
-	bool well;
+	bool ok;
 
 	if (!p->mount_namespace) {
 		free(plan);
@@ -182,13 +182,13 @@ static bool mount_all(struct proc_container *c, struct err *e)
 		return true;
 	}
 	plan->rootfs = c->spec->rootfs;
-	well = mounts_unshare(e);
-	for (size_t i = 0; well && i < c->spec->mounts.n; i++)
+	ok = mounts_unshare(e);
+	for (size_t i = 0; ok && i < c->spec->mounts.n; i++)
 		if (!add_volume(plan, p, &c->spec->mounts.v[i], e))
-			well = err_wrap(e, "volume %.*s", STR_F(c->spec->mounts.v[i].volume));
-	well = well && add_own(plan, c, e) && mounts_apply(plan, e);
+			ok = err_wrap(e, "volume %.*s", STR_F(c->spec->mounts.v[i].volume));
+	ok = ok && add_own(plan, c, e) && mounts_apply(plan, e);
 	free(plan);
-	return well;
+	return ok;
 }
 
 static bool become_user(const struct pod_container *c, struct err *e)

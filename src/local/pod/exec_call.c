@@ -48,7 +48,7 @@ bool pod_exec(const char *folder, const struct pod_exec *x, int *ret, struct err
 	struct msghdr m = {
 		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
 	};
-	bool well;
+	bool ok;
 
 	buf_putc(&text, x->tty ? '1' : '0');
 	put_zero(&text, x->container);
@@ -57,16 +57,16 @@ bool pod_exec(const char *folder, const struct pod_exec *x, int *ret, struct err
 	v = (struct iovec){ text.p, text.n };
 	control.head = (struct cmsghdr){ CMSG_LEN(sizeof(x->fds)), SOL_SOCKET, SCM_RIGHTS };
 	memcpy(CMSG_DATA(&control.head), x->fds, sizeof(x->fds));
-	well = (!text.overflow && x->command.n <= EXEC_ARGS_MAX) ||
-	       err_set(e, ERR_INVALID, "the command is longer than %d bytes or %d words", EXEC_REQUEST_MAX,
-	               EXEC_ARGS_MAX);
-	well = well && reach(folder, ret, e);
-	if (well && sendmsg(*ret, &m, MSG_NOSIGNAL) < 0) {
-		well = err_set(e, ERR_IO, "the pod takes no commands: %s", strerror(errno));
+	ok = (!text.overflow && x->command.n <= EXEC_ARGS_MAX) ||
+	     err_set(e, ERR_INVALID, "the command is longer than %d bytes or %d words", EXEC_REQUEST_MAX,
+	             EXEC_ARGS_MAX);
+	ok = ok && reach(folder, ret, e);
+	if (ok && sendmsg(*ret, &m, MSG_NOSIGNAL) < 0) {
+		ok = err_set(e, ERR_IO, "the pod takes no commands: %s", strerror(errno));
 		close(*ret);
 	}
 	buf_release(&text);
-	return well;
+	return ok;
 }
 
 enum pod_exec_news pod_exec_look(int fd, struct pod_exec_answer *ret)

@@ -69,33 +69,33 @@ static bool keep_state_room(const char *folder, struct arena *a, struct err *e)
 {
 	struct str path = arena_printf(a, "%s/" POD_NEXT_STATE, folder);
 	int fd = open(path.p, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool well = fd >= 0;
+	bool ok = fd >= 0;
 
 	/* Not every file system can. */
-	if (well && fallocate(fd, 0, 0, STATE_ROOM) != 0)
-		well = errno != ENOSPC && errno != EDQUOT;
-	if (!well)
+	if (ok && fallocate(fd, 0, 0, STATE_ROOM) != 0)
+		ok = errno != ENOSPC && errno != EDQUOT;
+	if (!ok)
 		err_set(e, ERR_IO, "%s: %s", path.p, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }
 
 bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e)
 {
 	struct arena a = ARENA_INIT;
 	struct buf text = BUF_INIT(SPEC_MAX);
-	bool well = make_folder(folder, 0700, e) && make_folder(arena_printf(&a, "%s/volumes", folder).p, 0700, e);
+	bool ok = make_folder(folder, 0700, e) && make_folder(arena_printf(&a, "%s/volumes", folder).p, 0700, e);
 
-	for (size_t i = 0; well && i < spec->volumes.n; i++)
-		well = make_volume(folder, &spec->volumes.v[i], &a, e);
+	for (size_t i = 0; ok && i < spec->volumes.n; i++)
+		ok = make_volume(folder, &spec->volumes.v[i], &a, e);
 	pod_spec_write(spec, &text);
-	if (well && text.overflow)
-		well = err_set(e, ERR_LIMIT, "the pod is larger than %d bytes", SPEC_MAX);
+	if (ok && text.overflow)
+		ok = err_set(e, ERR_LIMIT, "the pod is larger than %d bytes", SPEC_MAX);
 	/* The environment may hold secrets. */
-	well = well && write_file(arena_printf(&a, "%s/spec.json", folder).p, buf_str(&text), 0600, e) &&
-	       keep_state_room(folder, &a, e);
+	ok = ok && write_file(arena_printf(&a, "%s/spec.json", folder).p, buf_str(&text), 0600, e) &&
+	     keep_state_room(folder, &a, e);
 	buf_release(&text);
 	arena_release(&a);
-	return well;
+	return ok;
 }

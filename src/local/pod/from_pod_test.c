@@ -108,7 +108,7 @@ static void done(struct world *w)
 	arena_release(&w->a);
 }
 
-static void well(struct world *w, const char *spec)
+static void ok(struct world *w, const char *spec)
 {
 	if (!convert(w, spec))
 		fail_msg("%s", err_msg(&w->e));
@@ -139,37 +139,37 @@ static void test_command_and_env(void **state)
 	const struct pod_container *c;
 
 	(void)state;
-	well(&w, "  containers:\n"
-	         "  - name: main\n"
-	         "    image: any\n"
-	         "    command: [run, '$(A)', '$(B)', $$(A), $(NONE)]\n"
-	         "    args: ['$(LATE)', '$(k)']\n"
-	         "    workingDir: /w\n"
-	         "    envFrom:\n"
-	         "    - configMapRef: {name: cm}\n"
-	         "    - {prefix: P_, secretRef: {name: s2, optional: true}}\n"
-	         "    env:\n"
-	         "    - {name: A, value: a}\n"
-	         "    - {name: B, value: '$(A)-$(LATE)-$(k)'}\n"
-	         "    - {name: LATE, value: l}\n"
-	         "    - {name: k, value: mine}\n"
-	         "    - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n"
-	         "    - {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}\n"
-	         "    - {name: NS, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}\n"
-	         "    - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n"
-	         "    - {name: LAB, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['a/b']\"}}}\n"
-	         "    - {name: ANN, valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['x']\"}}}\n"
-	         "    - {name: NOLAB, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['none']\"}}}\n"
-	         "    - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n"
-	         "    - {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}\n"
-	         "    - {name: PASS, valueFrom: {secretKeyRef: {name: s, key: pass}}}\n"
-	         "    - {name: PLAIN, valueFrom: {secretKeyRef: {name: s, key: plain}}}\n"
-	         "    - {name: GONE, valueFrom: {configMapKeyRef: {name: cm, key: gone, optional: true}}}\n"
-	         "    - {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}\n"
-	         "    - {name: CPUM, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1m}}}\n"
-	         "    - {name: MEM, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}\n"
-	         "    - {name: REQ, valueFrom: {resourceFieldRef: {resource: requests.cpu, divisor: 1m}}}\n"
-	         "    resources: {limits: {cpu: 1500m}}\n");
+	ok(&w, "  containers:\n"
+	       "  - name: main\n"
+	       "    image: any\n"
+	       "    command: [run, '$(A)', '$(B)', $$(A), $(NONE)]\n"
+	       "    args: ['$(LATE)', '$(k)']\n"
+	       "    workingDir: /w\n"
+	       "    envFrom:\n"
+	       "    - configMapRef: {name: cm}\n"
+	       "    - {prefix: P_, secretRef: {name: s2, optional: true}}\n"
+	       "    env:\n"
+	       "    - {name: A, value: a}\n"
+	       "    - {name: B, value: '$(A)-$(LATE)-$(k)'}\n"
+	       "    - {name: LATE, value: l}\n"
+	       "    - {name: k, value: mine}\n"
+	       "    - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n"
+	       "    - {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}\n"
+	       "    - {name: NS, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}\n"
+	       "    - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n"
+	       "    - {name: LAB, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['a/b']\"}}}\n"
+	       "    - {name: ANN, valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['x']\"}}}\n"
+	       "    - {name: NOLAB, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['none']\"}}}\n"
+	       "    - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n"
+	       "    - {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}\n"
+	       "    - {name: PASS, valueFrom: {secretKeyRef: {name: s, key: pass}}}\n"
+	       "    - {name: PLAIN, valueFrom: {secretKeyRef: {name: s, key: plain}}}\n"
+	       "    - {name: GONE, valueFrom: {configMapKeyRef: {name: cm, key: gone, optional: true}}}\n"
+	       "    - {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}\n"
+	       "    - {name: CPUM, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1m}}}\n"
+	       "    - {name: MEM, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}\n"
+	       "    - {name: REQ, valueFrom: {resourceFieldRef: {resource: requests.cpu, divisor: 1m}}}\n"
+	       "    resources: {limits: {cpu: 1500m}}\n");
 	c = &w.spec.containers.v[0];
 	assert_int_equal(c->command.n, 7);
 	assert_str(c->command.v[1], "a");
@@ -216,22 +216,22 @@ static void test_own_settings_win(void **state)
 	struct world w;
 
 	(void)state;
-	well(&w, "  restartPolicy: OnFailure\n"
-	         "  hostNetwork: true\n"
-	         "  terminationGracePeriodSeconds: 0\n"
-	         "  activeDeadlineSeconds: 7\n"
-	         "  securityContext: {runAsUser: 5, runAsGroup: 6}\n"
-	         "  initContainers:\n"
-	         "  - {name: first, command: [a]}\n"
-	         "  - {name: side, command: [b], restartPolicy: Always}\n"
-	         "  containers:\n"
-	         "  - name: main\n"
-	         "    command: [c]\n"
-	         "    env: [{name: PYTHONUNBUFFERED, value: ''}, {name: PATH, value: /mine}]\n"
-	         "    securityContext: {runAsUser: 7}\n"
-	         "    terminationMessagePath: /tmp/last\n"
-	         "    terminationMessagePolicy: FallbackToLogsOnError\n"
-	         "    resources: {limits: {memory: 1Mi}, requests: {cpu: 250m}}\n");
+	ok(&w, "  restartPolicy: OnFailure\n"
+	       "  hostNetwork: true\n"
+	       "  terminationGracePeriodSeconds: 0\n"
+	       "  activeDeadlineSeconds: 7\n"
+	       "  securityContext: {runAsUser: 5, runAsGroup: 6}\n"
+	       "  initContainers:\n"
+	       "  - {name: first, command: [a]}\n"
+	       "  - {name: side, command: [b], restartPolicy: Always}\n"
+	       "  containers:\n"
+	       "  - name: main\n"
+	       "    command: [c]\n"
+	       "    env: [{name: PYTHONUNBUFFERED, value: ''}, {name: PATH, value: /mine}]\n"
+	       "    securityContext: {runAsUser: 7}\n"
+	       "    terminationMessagePath: /tmp/last\n"
+	       "    terminationMessagePolicy: FallbackToLogsOnError\n"
+	       "    resources: {limits: {memory: 1Mi}, requests: {cpu: 250m}}\n");
 	assert_int_equal(w.spec.restart, POD_RESTART_ON_FAILURE);
 	assert_int_equal(w.spec.grace, 0);
 	assert_int_equal(w.spec.deadline, 7000);
@@ -258,10 +258,10 @@ static void test_image_with_a_tree(void **state)
 	const struct pod_container *c;
 
 	(void)state;
-	well(&w, "  containers:\n"
-	         "  - {name: a, image: tree}\n"
-	         "  - {name: b, image: tree, args: [mine]}\n"
-	         "  - {name: c, image: tree, command: [own], workingDir: /d, env: [{name: A, value: x}]}\n");
+	ok(&w, "  containers:\n"
+	       "  - {name: a, image: tree}\n"
+	       "  - {name: b, image: tree, args: [mine]}\n"
+	       "  - {name: c, image: tree, command: [own], workingDir: /d, env: [{name: A, value: x}]}\n");
 	c = w.spec.containers.v;
 	assert_str(c[0].rootfs, "/srv/tree");
 	assert_str(c[0].cwd, "/app");
@@ -285,24 +285,24 @@ static void test_volumes(void **state)
 	const struct pod_mount *m;
 
 	(void)state;
-	well(&w, "  volumes:\n"
-	         "  - {name: e, emptyDir: {}}\n"
-	         "  - {name: mem, emptyDir: {medium: Memory, sizeLimit: 1Mi}}\n"
-	         "  - {name: h, hostPath: {path: /data, type: DirectoryOrCreate}}\n"
-	         "  - {name: cm, configMap: {name: cm, defaultMode: 0400, items: [{key: k, path: d/f, mode: 0600}, "
-	         "{key: bin, path: b}]}}\n"
-	         "  - {name: s, secret: {secretName: s, items: [{key: pass, path: p}]}}\n"
-	         "  - {name: none, configMap: {name: none, optional: true}}\n"
-	         "  - {name: given, nfs: {server: x, path: /y}}\n"
-	         "  - {name: d, downwardAPI: {items: [{path: ann, fieldRef: {fieldPath: metadata.annotations}}]}}\n"
-	         "  - {name: nothing}\n"
-	         "  containers:\n"
-	         "  - name: main\n"
-	         "    command: [c]\n"
-	         "    env: [{name: SUB, value: x/y}]\n"
-	         "    volumeMounts:\n"
-	         "    - {name: e, mountPath: /data/, readOnly: true, subPath: a/b}\n"
-	         "    - {name: e, mountPath: relative, subPathExpr: s/$(SUB)}\n");
+	ok(&w, "  volumes:\n"
+	       "  - {name: e, emptyDir: {}}\n"
+	       "  - {name: mem, emptyDir: {medium: Memory, sizeLimit: 1Mi}}\n"
+	       "  - {name: h, hostPath: {path: /data, type: DirectoryOrCreate}}\n"
+	       "  - {name: cm, configMap: {name: cm, defaultMode: 0400, items: [{key: k, path: d/f, mode: 0600}, "
+	       "{key: bin, path: b}]}}\n"
+	       "  - {name: s, secret: {secretName: s, items: [{key: pass, path: p}]}}\n"
+	       "  - {name: none, configMap: {name: none, optional: true}}\n"
+	       "  - {name: given, nfs: {server: x, path: /y}}\n"
+	       "  - {name: d, downwardAPI: {items: [{path: ann, fieldRef: {fieldPath: metadata.annotations}}]}}\n"
+	       "  - {name: nothing}\n"
+	       "  containers:\n"
+	       "  - name: main\n"
+	       "    command: [c]\n"
+	       "    env: [{name: SUB, value: x/y}]\n"
+	       "    volumeMounts:\n"
+	       "    - {name: e, mountPath: /data/, readOnly: true, subPath: a/b}\n"
+	       "    - {name: e, mountPath: relative, subPathExpr: s/$(SUB)}\n");
 	v = w.spec.volumes.v;
 	assert_int_equal(v[0].kind, POD_VOLUME_OWN);
 	assert_false(v[0].read_only);
@@ -340,16 +340,16 @@ static void test_probes(void **state)
 	const struct pod_container *c;
 
 	(void)state;
-	well(&w, "  containers:\n"
-	         "  - name: main\n"
-	         "    command: [c]\n"
-	         "    ports: [{name: web, containerPort: 8080}]\n"
-	         "    startupProbe: {exec: {command: [test, -e, /x]}, failureThreshold: 30, periodSeconds: 1}\n"
-	         "    readinessProbe: {httpGet: {path: /h, port: web, httpHeaders: [{name: X, value: y}]}, "
-	         "initialDelaySeconds: 3, timeoutSeconds: 4, successThreshold: 2}\n"
-	         "    livenessProbe: {tcpSocket: {port: 22, host: 127.0.0.1}, terminationGracePeriodSeconds: 5}\n"
-	         "    lifecycle: {preStop: {exec: {command: [bye]}}}\n"
-	         "  - {name: b, command: [c], lifecycle: {preStop: {sleep: {seconds: 3}}}}\n");
+	ok(&w, "  containers:\n"
+	       "  - name: main\n"
+	       "    command: [c]\n"
+	       "    ports: [{name: web, containerPort: 8080}]\n"
+	       "    startupProbe: {exec: {command: [test, -e, /x]}, failureThreshold: 30, periodSeconds: 1}\n"
+	       "    readinessProbe: {httpGet: {path: /h, port: web, httpHeaders: [{name: X, value: y}]}, "
+	       "initialDelaySeconds: 3, timeoutSeconds: 4, successThreshold: 2}\n"
+	       "    livenessProbe: {tcpSocket: {port: 22, host: 127.0.0.1}, terminationGracePeriodSeconds: 5}\n"
+	       "    lifecycle: {preStop: {exec: {command: [bye]}}}\n"
+	       "  - {name: b, command: [c], lifecycle: {preStop: {sleep: {seconds: 3}}}}\n");
 	c = &w.spec.containers.v[0];
 	assert_int_equal(c->startup.kind, POD_PROBE_EXEC);
 	assert_int_equal(c->startup.command.n, 3);
@@ -502,7 +502,7 @@ static void test_root(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct world w;
 
-		well(&w, MAIN);
+		ok(&w, MAIN);
 		yaml_close(w.pod);
 		w.pod = parse(arena_printf(&w.a, "spec:\n  containers: [{name: m, command: [a], securityContext: %s}]",
 		                           cases[i].context)
@@ -560,7 +560,7 @@ static void test_what_has_no_effect_is_said(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct world w;
 
-		well(&w, cases[i].spec);
+		ok(&w, cases[i].spec);
 		assert_int_equal(w.spec.notes.n, cases[i].note ? 1 : 0);
 		if (cases[i].note)
 			assert_str(w.spec.notes.v[0], cases[i].note);
@@ -628,10 +628,10 @@ static void test_path_of_the_caller(void **state)
 	struct pod_spec spec = { 0 };
 
 	(void)state;
-	well(&w, "  containers:\n"
-	         "  - {name: a, image: none, command: [x]}\n"
-	         "  - {name: b, image: tree, command: [x]}\n"
-	         "  - {name: c, image: none, command: [x], env: [{name: PATH, value: /own}]}\n");
+	ok(&w, "  containers:\n"
+	       "  - {name: a, image: none, command: [x]}\n"
+	       "  - {name: b, image: tree, command: [x]}\n"
+	       "  - {name: c, image: none, command: [x], env: [{name: PATH, value: /own}]}\n");
 	assert_env(&w.spec.containers.v[0], "PATH", "/usr/bin");
 	w.o.path = STR("/venv/bin:/usr/bin");
 	assert_true(pod_from(&spec, yaml_root(w.pod, 0), &w.o, &w.a, &w.why, &w.e));

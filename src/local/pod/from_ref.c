@@ -138,12 +138,12 @@ bool from_object(struct from *f, enum from_source source, struct str name, bool 
 static bool decode(struct from *f, struct str text, struct str key, struct str *ret)
 {
 	struct buf out = BUF_INIT(VALUE_MAX);
-	bool well = buf_base64(&out, text) && !out.overflow;
+	bool ok = buf_base64(&out, text) && !out.overflow;
 
-	if (well)
+	if (ok)
 		*ret = arena_str(f->a, buf_str(&out));
 	buf_release(&out);
-	return well || from_invalid(f, "key %.*s: is not base64", STR_F(key));
+	return ok || from_invalid(f, "key %.*s: is not base64", STR_F(key));
 }
 
 bool from_value(struct from *f, enum from_source source, yyjson_val *object, struct str key, bool *ret_found,

@@ -88,17 +88,17 @@ static bool add_projected(struct from *f, struct pod_volume *v, yyjson_val *ref)
 	{
 		yyjson_val *map = json_get(item, "configMap"), *secret = json_get(item, "secret");
 		yyjson_val *down = json_get(item, "downwardAPI");
-		bool well;
+		bool ok;
 
 		if (map)
-			well = add_object(f, v, FROM_CONFIG_MAP, map, mode);
+			ok = add_object(f, v, FROM_CONFIG_MAP, map, mode);
 		else if (secret)
-			well = add_object(f, v, FROM_SECRET, secret, mode);
+			ok = add_object(f, v, FROM_SECRET, secret, mode);
 		else if (down)
-			well = add_downward(f, v, down, mode);
+			ok = add_downward(f, v, down, mode);
 		else
-			well = from_invalid(f, "only configMap, secret and downwardAPI are supported on this machine");
-		if (!well)
+			ok = from_invalid(f, "only configMap, secret and downwardAPI are supported on this machine");
+		if (!ok)
 			return from_at(f, "sources[%zu]", i);
 	}
 	return true;
@@ -170,11 +170,11 @@ static struct str wanted_folders(const struct from *f)
 	yyjson_arr_foreach(json_at(f->pod, "spec", "volumes", NULL), i, max, item)
 	{
 		struct str name = json_str(json_get(item, "name")), source = source_of(item, &ref);
-		bool well = f->o->volume && f->o->volume(f->o->cookie, name);
+		bool ok = f->o->volume && f->o->volume(f->o->cookie, name);
 
-		for (size_t k = 0; k < ARRAY_LEN(known) && !well; k++)
-			well = str_eqc(source, known[k]);
-		if (!well && str_is_dns_label(name, false))
+		for (size_t k = 0; k < ARRAY_LEN(known) && !ok; k++)
+			ok = str_eqc(source, known[k]);
+		if (!ok && str_is_dns_label(name, false))
 			all = arena_printf(f->a, "%.*s --volume %.*s=DIR", STR_F(all), STR_F(name));
 	}
 	return all;
@@ -184,27 +184,27 @@ static bool from_source(struct from *f, struct pod_volume *v, yyjson_val *volume
 {
 	yyjson_val *ref;
 	struct str kind = source_of(volume, &ref);
-	bool well;
+	bool ok;
 
 	if (!kind.n)
 		return true;
 	v->read_only = !str_eqc(kind, "emptyDir") && !str_eqc(kind, "hostPath");
 	if (str_eqc(kind, "emptyDir"))
-		well = from_empty_dir(f, v, ref);
+		ok = from_empty_dir(f, v, ref);
 	else if (str_eqc(kind, "hostPath"))
-		well = from_host_path(f, v, ref);
+		ok = from_host_path(f, v, ref);
 	else if (str_eqc(kind, "configMap"))
-		well = add_object(f, v, FROM_CONFIG_MAP, ref, FILES_MODE);
+		ok = add_object(f, v, FROM_CONFIG_MAP, ref, FILES_MODE);
 	else if (str_eqc(kind, "secret"))
-		well = add_object(f, v, FROM_SECRET, ref, FILES_MODE);
+		ok = add_object(f, v, FROM_SECRET, ref, FILES_MODE);
 	else if (str_eqc(kind, "downwardAPI"))
-		well = add_downward(f, v, ref, FILES_MODE);
+		ok = add_downward(f, v, ref, FILES_MODE);
 	else if (str_eqc(kind, "projected"))
-		well = add_projected(f, v, ref);
+		ok = add_projected(f, v, ref);
 	else
-		well = from_invalid(f, "not supported on this machine; give a folder for it:%.*s",
-		                    STR_F(wanted_folders(f)));
-	return well || from_at(f, "%.*s", STR_F(kind));
+		ok = from_invalid(f, "not supported on this machine; give a folder for it:%.*s",
+		                  STR_F(wanted_folders(f)));
+	return ok || from_at(f, "%.*s", STR_F(kind));
 }
 
 bool from_volumes(struct from *f)

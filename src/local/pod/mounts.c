@@ -38,10 +38,10 @@ static bool make_slave_in_chroot(void)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), cwd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC),
 	    ns = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	bool well = root >= 0 && cwd >= 0 && ns >= 0 && setns(ns, CLONE_NEWNS) == 0;
+	bool ok = root >= 0 && cwd >= 0 && ns >= 0 && setns(ns, CLONE_NEWNS) == 0;
 
-	if (well) {
-		well = make_slave();
+	if (ok) {
+		ok = make_slave();
 		/* Back in any case: outside is not ours. */
 		if (fchdir(root) != 0 || chroot(".") != 0 || fchdir(cwd) != 0)
 			BUG("the way back into the chroot is lost: %s", strerror(errno));
@@ -49,7 +49,7 @@ static bool make_slave_in_chroot(void)
 	close_some(root);
 	close_some(cwd);
 	close_some(ns);
-	return well;
+	return ok;
 }
 
 bool mounts_unshare(struct err *e)
@@ -187,19 +187,19 @@ static bool mirror(const char *folder, bool (*wanted)(const char *), struct err 
 {
 	int from = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), to = -1;
 	struct stat st;
-	bool well;
+	bool ok;
 
 	if (from < 0 || fstat(from, &st) != 0)
-		well = err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
+		ok = err_set(e, ERR_IO, "%s: %s", folder, strerror(errno));
 	else if ((to = new_tmpfs((unsigned)st.st_mode & 07777)) < 0)
-		well = err_set(e, ERR_IO, "no tmpfs: %s", strerror(errno));
+		ok = err_set(e, ERR_IO, "no tmpfs: %s", strerror(errno));
 	else
-		well = cover(to, folder, e) && fill_mirror(folder, from, to, wanted, e);
+		ok = cover(to, folder, e) && fill_mirror(folder, from, to, wanted, e);
 	if (from >= 0)
 		close(from);
 	if (to >= 0)
 		close(to);
-	return well;
+	return ok;
 }
 
 bool mounts_dev(bool shm, struct err *e)
@@ -249,11 +249,11 @@ bool mounts_add_below(struct mount_plan *p, const char *from, struct str sub, bo
 {
 	unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
 	int fd = has_room(p, e) ? below_open(from, sub, make, e) : -1;
-	bool well = fd >= 0 && add_tree(p, open_tree(fd, "", flags), from, target, read_only, ours, e);
+	bool ok = fd >= 0 && add_tree(p, open_tree(fd, "", flags), from, target, read_only, ours, e);
 
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }
 
 /* Where points may be made: by their real paths. */
@@ -407,7 +407,7 @@ static int by_target(const void *a, const void *b)
 static bool enter_rootfs(struct mount_plan *p, struct err *e)
 {
 	static const char *const taken[] = { "/proc", "/sys", "/dev" };
-	bool well;
+	bool ok;
 	int tree;
 
 	for (size_t i = 0; i < ARRAY_LEN(taken); i++)
@@ -416,9 +416,9 @@ static bool enter_rootfs(struct mount_plan *p, struct err *e)
 	tree = open_tree(AT_FDCWD, p->rootfs.p, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 	if (tree < 0)
 		return err_set(e, ERR_IO, "%s: %s", p->rootfs.p, strerror(errno));
-	well = cover(tree, "/", e);
+	ok = cover(tree, "/", e);
 	close(tree);
-	return well;
+	return ok;
 }
 
 bool mounts_apply(struct mount_plan *p, struct err *e)

@@ -65,31 +65,31 @@ static void keep_room(size_t size)
 static bool write_state(struct proc_pod *p)
 {
 	struct buf text = BUF_INIT(STATE_MAX);
-	bool well = false;
+	bool ok = false;
 	int fd, problem;
 
 	pod_state_write(&p->state, &text);
 	fd = open(next_state, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0) {
 		errno = 0;
-		well = !text.overflow && write(fd, text.p, text.n) == (ssize_t)text.n;
+		ok = !text.overflow && write(fd, text.p, text.n) == (ssize_t)text.n;
 		/* Only a part of it. */
-		if (!well && !text.overflow && errno == 0)
+		if (!ok && !text.overflow && errno == 0)
 			errno = ENOSPC;
-		well = well && ftruncate(fd, (off_t)text.n) == 0;
+		ok = ok && ftruncate(fd, (off_t)text.n) == 0;
 		close(fd);
-		well = well && rename(next_state, "state.json") == 0;
+		ok = ok && rename(next_state, "state.json") == 0;
 	}
 	problem = errno;
-	if (well && p->state.life != POD_ENDED)
+	if (ok && p->state.life != POD_ENDED)
 		keep_room(text.n + STATE_SPARE);
-	if (!well)
+	if (!ok)
 		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(problem));
-	p->dirty = !well;
-	if (!well)
+	p->dirty = !ok;
+	if (!ok)
 		pod_wake_at(p, loop_now(p->loop) + SECONDS(1));
 	buf_release(&text);
-	return well || (problem != ENOSPC && problem != EDQUOT);
+	return ok || (problem != ENOSPC && problem != EDQUOT);
 }
 
 static void check_deadline(struct proc_pod *p, msec now)
@@ -257,14 +257,14 @@ static void write_last(struct proc_pod *p)
 
 static bool live(struct proc_pod *p, struct err *e)
 {
-	bool well;
+	bool ok;
 
 	begin_state(p);
-	well = pod_set_up(p, e);
+	ok = pod_set_up(p, e);
 	/* Without a word: whoever comes after the one who started us begins anew. */
-	if (!well && p->orphan)
+	if (!ok && p->orphan)
 		return false;
-	if (well) {
+	if (ok) {
 		/* From now on we need nobody. */
 		if (!p->tied)
 			prctl(PR_SET_PDEATHSIG, 0);
@@ -279,28 +279,28 @@ static bool live(struct proc_pod *p, struct err *e)
 	p->state.life = POD_ENDED;
 	p->state.ended = clock_now(p->clock);
 	write_last(p);
-	return well;
+	return ok;
 }
 
 int pod_main(const char *folder, bool tied)
 {
 	struct proc_pod p = { .clock = &clock_wall, .self = getpid(), .tied = tied };
 	struct err e = ERR_INIT;
-	bool well;
+	bool ok;
 
 	umask(022);
-	well = chdir(folder) == 0 || err_set(&e, ERR_IO, "%s: %s", folder, strerror(errno));
-	well = well && pod_spec_read(&p.spec, ".", &p.arena, &e);
-	if (well) {
+	ok = chdir(folder) == 0 || err_set(&e, ERR_IO, "%s: %s", folder, strerror(errno));
+	ok = ok && pod_spec_read(&p.spec, ".", &p.arena, &e);
+	if (ok) {
 		p.loop = loop_new();
 		p.timer = loop_timer_new(p.loop, pod_step, &p);
-		well = live(&p, &e);
+		ok = live(&p, &e);
 		loop_timer_free(p.timer);
 		loop_free(p.loop);
 	}
-	if (!well)
+	if (!ok)
 		log_error(NO_FIELDS, "pod %s: %s", folder, err_msg(&e));
 	err_release(&e);
 	arena_release(&p.arena);
-	return well ? 0 : 1;
+	return ok ? 0 : 1;
 }

@@ -27,7 +27,7 @@ static bool join_network(struct proc_pod *p, struct err *e)
 {
 	const char *path = p->spec.network.p;
 	int fd;
-	bool well;
+	bool ok;
 
 	if (p->spec.network.n == 0)
 		return true;
@@ -37,9 +37,9 @@ static bool join_network(struct proc_pod *p, struct err *e)
 	p->orphan = fd < 0 && errno == ENOENT && str_has_prefix(p->spec.network, STR("/proc/"));
 	if (fd < 0)
 		return err_set(e, ERR_IO, "network namespace %s: %s", path, strerror(errno));
-	well = setns(fd, CLONE_NEWNET) == 0;
+	ok = setns(fd, CLONE_NEWNET) == 0;
 	close(fd);
-	return well || err_set(e, ERR_IO, "network namespace %s cannot be joined: %s", path, strerror(errno));
+	return ok || err_set(e, ERR_IO, "network namespace %s cannot be joined: %s", path, strerror(errno));
 }
 
 static bool take_hostname(struct proc_pod *p, struct err *e)

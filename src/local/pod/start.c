@@ -102,17 +102,17 @@ bool pod_start(const char *folder, const struct pod_start_options *o, pid_t *ret
 	static const struct pod_start_options plain;
 	struct arena a = ARENA_INIT;
 	struct pod_spec spec;
-	bool well = pod_spec_read(&spec, folder, &a, e);
+	bool ok = pod_spec_read(&spec, folder, &a, e);
 	int log = -1;
 
-	if (well) {
+	if (ok) {
 		log = open(arena_printf(&a, "%s/parent.log", folder).p, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
 		           0600);
-		well = log >= 0 || err_set(e, ERR_IO, "%s/parent.log: %s", folder, strerror(errno));
+		ok = log >= 0 || err_set(e, ERR_IO, "%s/parent.log: %s", folder, strerror(errno));
 	}
-	well = well && start_parent(folder, o ? o : &plain, spec.pid_namespace, spec.strict, log, ret, e);
+	ok = ok && start_parent(folder, o ? o : &plain, spec.pid_namespace, spec.strict, log, ret, e);
 	if (log >= 0)
 		close(log);
 	arena_release(&a);
-	return well;
+	return ok;
 }

@@ -105,7 +105,7 @@ void testing_pod_mount(struct testing_pod *t, struct pod_container *c, const cha
 	*m = (struct pod_mount){ .volume = str_c(volume), .path = str_c(path) };
 }
 
-static void well(bool is, struct err *e)
+static void ok(bool is, struct err *e)
 {
 	if (!is)
 		fail_msg("%s", err_msg(e));
@@ -115,8 +115,8 @@ void testing_pod_start(struct testing_pod *t)
 {
 	struct err e = ERR_INIT;
 
-	well(pod_prepare(t->folder, &t->spec, &e), &e);
-	well(pod_start(t->folder, NULL, &t->pid, &e), &e);
+	ok(pod_prepare(t->folder, &t->spec, &e), &e);
+	ok(pod_start(t->folder, NULL, &t->pid, &e), &e);
 	t->running = true;
 }
 
@@ -125,7 +125,7 @@ static bool read_state(struct testing_pod *t)
 	struct err e = ERR_INIT;
 	bool missing;
 
-	well(pod_state_read(&t->state, &missing, t->folder, &t->arena, &e), &e);
+	ok(pod_state_read(&t->state, &missing, t->folder, &t->arena, &e), &e);
 	return !missing;
 }
 
@@ -224,7 +224,7 @@ void testing_pod_end(struct testing_pod *t)
 		kill(t->pid, SIGKILL);
 		waitpid(t->pid, NULL, 0);
 	}
-	well(pod_reap(t->folder, &clock_wall, &e), &e);
+	ok(pod_reap(t->folder, &clock_wall, &e), &e);
 	cgroup_mounts_find(&mounts);
 	for (size_t i = 0; t->spec.cgroup.n && i < mounts.n; i++) {
 		snprintf(path, sizeof(path), "%s/%.*s", mounts.v[i].path, STR_F(t->spec.cgroup));

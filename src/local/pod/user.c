@@ -10,13 +10,13 @@
 static bool write_line(const char *path, const char *text, struct err *e)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool well = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 
-	if (!well)
+	if (!ok)
 		err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }
 
 bool pod_user_namespace(struct err *e)

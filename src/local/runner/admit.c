@@ -51,7 +51,7 @@ static void bind(struct runner *r, struct runner_pod *p)
 {
 	struct buf b = BUF_INIT(4096);
 	char text[GPUS_TEXT];
-	bool well;
+	bool ok;
 	int code;
 
 	if (!take_gpus(r, p)) {
@@ -65,9 +65,9 @@ static void bind(struct runner *r, struct runner_pod *p)
 		buf_printf(&b, ",\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}", ANNOTATION_GPUS,
 		           gpus_write(&p->gpus, text));
 	buf_printf(&b, "}");
-	well = store_patch_pod(r, p, false, buf_str(&b), &code, NULL);
+	ok = store_patch_pod(r, p, false, buf_str(&b), &code, NULL);
 	buf_release(&b);
-	if (!well) {
+	if (!ok) {
 		/* It is gone, or the disk is full: the next look tells. */
 		p->gpus.n = 0;
 		r->fit_due = true;

@@ -61,15 +61,15 @@ static bool is_free(int port)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-	bool well;
+	bool ok;
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	/* What waits for its last packets is no obstacle. */
-	well = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-	       bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && listen(fd, 1) == 0;
+	ok = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	     bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && listen(fd, 1) == 0;
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }
 
 /* Whoever on this machine starts one, under any user, takes the port by a name that only one can have: two that look

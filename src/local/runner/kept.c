@@ -105,15 +105,15 @@ static bool make_room(struct runner *r, const char *path, int64_t last, struct e
 {
 	DIR *dir = open_folder(path);
 	struct dirent *entry;
-	bool well = true;
+	bool ok = true;
 	int64_t n;
 
-	while (well && dir && (entry = next_entry(dir)))
+	while (ok && dir && (entry = next_entry(dir)))
 		if (!number_read(path, entry->d_name, &n) || n != last)
-			well = remove_all(arena_printf(&r->round, "%s/%s", path, entry->d_name).p, e);
+			ok = remove_all(arena_printf(&r->round, "%s/%s", path, entry->d_name).p, e);
 	if (dir)
 		closedir(dir);
-	return well;
+	return ok;
 }
 
 /* FOLDER/logs/PLACE/N, with all that leads to it. */

@@ -159,7 +159,7 @@ static const char *find_program(struct arena *a, const char *path, const char *n
 
 struct machine_asked {
 	struct machine *m;
-	bool well;
+	bool ok;
 };
 
 static void on_answer(void *cookie, const struct loop_process_result *r)
@@ -173,7 +173,7 @@ static void on_answer(void *cookie, const struct loop_process_result *r)
 		         r->timed_out ? "does not answer" : "finds none");
 		return;
 	}
-	q->well = true;
+	q->ok = true;
 	snprintf(q->m->gpu_note, sizeof(q->m->gpu_note), "found by nvidia-smi");
 	while (str_next(&text, '\n', &line))
 		if (str_int(str_trim(line), &number))
@@ -192,7 +192,7 @@ static bool ask_nvidia(struct machine *m, const char *program)
 	loop_run(l);
 	loop_process_free(p);
 	loop_free(l);
-	return q.well;
+	return q.ok;
 }
 
 static int by_number(const void *a, const void *b)

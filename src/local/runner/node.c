@@ -89,18 +89,18 @@ static void put_status(struct runner *r, struct buf *b, const struct utsname *u,
 
 static bool send_it(struct runner *r, enum store_verb verb, bool status, struct buf *b, int *code, struct err *e)
 {
-	bool well = store_do(r,
-	                     &(struct store_request){ .verb = verb,
-	                                              .type = r->node_type,
-	                                              .name = r->node,
-	                                              .status = status,
-	                                              .urgent = true,
-	                                              .patch = STORE_PATCH_MERGE,
-	                                              .body = buf_str(b) },
-	                     code, e);
+	bool ok = store_do(r,
+	                   &(struct store_request){ .verb = verb,
+	                                            .type = r->node_type,
+	                                            .name = r->node,
+	                                            .status = status,
+	                                            .urgent = true,
+	                                            .patch = STORE_PATCH_MERGE,
+	                                            .body = buf_str(b) },
+	                   code, e);
 
 	buf_clear(b);
-	return well;
+	return ok;
 }
 
 bool node_make(struct runner *r, struct err *e)
@@ -109,23 +109,23 @@ bool node_make(struct runner *r, struct err *e)
 	CLEANUP(json_docp) yyjson_doc *old = NULL;
 	struct utsname u = { .machine = "unknown" };
 	msec now = clock_now(r->c.clock);
-	bool well;
+	bool ok;
 	int code;
 
 	uname(&u);
 	put_meta(r, &b, &u);
-	well = send_it(r, STORE_CREATE, false, &b, &code, e);
-	if (!well && code == HTTP_CONFLICT) {
+	ok = send_it(r, STORE_CREATE, false, &b, &code, e);
+	if (!ok && code == HTTP_CONFLICT) {
 		put_meta(r, &b, &u);
-		well = send_it(r, STORE_PATCH, false, &b, &code, e);
+		ok = send_it(r, STORE_PATCH, false, &b, &code, e);
 	}
 	old = store_read(r, r->node_type, STR_NONE, r->node);
-	if (well) {
+	if (ok) {
 		/* It was there already, of which the first answer told. */
 		if (e)
 			err_release(e);
 		put_status(r, &b, &u, ready_since(yyjson_doc_get_root(old), now), now);
-		well = send_it(r, STORE_PATCH, true, &b, &code, e);
+		ok = send_it(r, STORE_PATCH, true, &b, &code, e);
 	}
-	return well || err_wrap(e, "the node %.*s cannot be stored", STR_F(r->node));
+	return ok || err_wrap(e, "the node %.*s cannot be stored", STR_F(r->node));
 }

@@ -26,7 +26,7 @@ static const msec look_time = 25, write_again = SECONDS(1);
 struct runner *runner_new(const struct runner_config *c, struct err *e)
 {
 	struct runner *r = xcalloc(1, sizeof(*r));
-	bool well;
+	bool ok;
 
 	r->c = *c;
 	r->inotify = -1;
@@ -39,14 +39,14 @@ struct runner *runner_new(const struct runner_config *c, struct err *e)
 	r->fit_due = r->hosts_due = r->prune_due = r->adopting = r->stepping = true;
 	r->now = loop_now(c->loop);
 	node_ip(r->host_ip);
-	well = process_open(r, e) && node_make(r, e) && watch_start(r, e);
-	if (well) {
+	ok = process_open(r, e) && node_make(r, e) && watch_start(r, e);
+	if (ok) {
 		watch_take(r);
-		well = adopt_all(r, e);
+		ok = adopt_all(r, e);
 	}
 	r->adopting = r->stepping = false;
 	arena_reset(&r->round);
-	if (!well) {
+	if (!ok) {
 		runner_free(r);
 		return NULL;
 	}

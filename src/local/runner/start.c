@@ -66,7 +66,7 @@ static void make_network(struct runner *r, struct runner_pod *p)
 {
 	struct net_pod n = { .ns = -1 };
 	struct err e = ERR_INIT;
-	bool well = true;
+	bool ok = true;
 
 	if (p->wants.gpus > r->c.machine.gpus) {
 		status_fail(r, p, "NeverFits", STR("requests more GPUs than this machine has"));
@@ -85,8 +85,8 @@ static void make_network(struct runner *r, struct runner_pod *p)
 	if (companion_on_host(p))
 		snprintf(p->ip, sizeof(p->ip), "%s", r->host_ip);
 	else
-		well = net_pod_add(r->c.net, str_c(p->ns), str_c(p->name), str_c(p->uid), &n, &e);
-	if (!well) {
+		ok = net_pod_add(r->c.net, str_c(p->ns), str_c(p->name), str_c(p->uid), &n, &e);
+	if (!ok) {
 		put_off(r, p, "FailedCreatePodSandBox", err_msg(&e));
 		err_release(&e);
 		return;

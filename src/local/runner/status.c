@@ -49,7 +49,7 @@ static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *d
 	CLEANUP(json_docp) yyjson_doc *after = NULL;
 	struct err e = ERR_INIT;
 	yyjson_mut_val *patch;
-	bool well;
+	bool ok;
 	int code;
 
 	keep_conditions(doc, status, before);
@@ -62,13 +62,13 @@ static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *d
 	json_write(patch, &body);
 	buf_printf(&body, "}");
 	/* Gone: its DELETED is on the way. */
-	well = store_patch_pod(r, p, true, buf_str(&body), &code, &e) || code == HTTP_NOT_FOUND;
-	if (!well) {
+	ok = store_patch_pod(r, p, true, buf_str(&body), &code, &e) || code == HTTP_NOT_FOUND;
+	if (!ok) {
 		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its status cannot be written: %s", err_msg(&e));
 		runner_trouble(r);
 	}
 	err_release(&e);
-	return well;
+	return ok;
 }
 
 static msec scheduled_of(const struct runner_pod *p)

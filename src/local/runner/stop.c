@@ -54,14 +54,14 @@ static bool is_shutdown(const struct runner *r, const struct runner_pod *p)
 static void ask_to_stop(struct runner *r, struct runner_pod *p, int64_t left)
 {
 	struct err e = ERR_INIT;
-	bool well;
+	bool ok;
 
 	if (!p->stop_asked)
 		event_say(r, p, EVENT_NORMAL, "Killing", STR_NONE, "Stopping the pod, %lld s at most",
 		          (long long)((left + 999) / 1000));
 	p->stop_asked = true;
-	well = is_shutdown(r, p) ? pod_shut_down(p->folder, left, &e) : pod_stop(p->folder, left, &e);
-	if (well)
+	ok = is_shutdown(r, p) ? pod_shut_down(p->folder, left, &e) : pod_stop(p->folder, left, &e);
+	if (ok)
 		return;
 	log_warn(FIELDS(F_STR("pod", str_c(p->name))), "%s", err_msg(&e));
 	err_release(&e);

@@ -28,18 +28,17 @@ bool db_file_check(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	struct stat st;
-	bool well = false;
+	bool ok = false;
 
 	if (fd < 0 || fstat(fd, &st))
 		err_set(e, ERR_IO, "%s: %s", path, errno == ELOOP ? "is a link" : strerror(errno));
 	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
 		err_set(e, ERR_INVALID, "%s: belongs to another user, or is not a regular file", path);
 	else
-		well = header_is_ours(fd, st.st_size) ||
-		       err_set(e, ERR_INVALID,
-		               "%s: is not a database of the local cluster; `dljob local reset` creates a new one",
-		               path);
+		ok = header_is_ours(fd, st.st_size) ||
+		     err_set(e, ERR_INVALID,
+		             "%s: is not a database of the local cluster; `dljob local reset` creates a new one", path);
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }

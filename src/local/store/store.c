@@ -238,16 +238,16 @@ static bool try_step(struct store *s, bool untidy, bool *more, msec *oldest)
 
 msec store_step(struct store *s)
 {
-	bool more, untidy = s->untidy, well;
+	bool more, untidy = s->untidy, ok;
 	msec oldest;
 
-	well = try_step(s, untidy, &more, &oldest);
-	if (!well && db_is_full(s->db)) {
+	ok = try_step(s, untidy, &more, &oldest);
+	if (!ok && db_is_full(s->db)) {
 		db_release_reserve(s->db);
-		well = try_step(s, untidy, &more, &oldest);
+		ok = try_step(s, untidy, &more, &oldest);
 		db_take_reserve(s->db);
 	}
-	if (!well) {
+	if (!ok) {
 		s->untidy = true;
 		return clock_now(s->config.clock) + retry_after_failure;
 	}
