@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FDS = 3, HANGUP_MS = 1000 };
@@ -304,10 +305,23 @@ void execs_open(struct proc_pod *p)
 	umask(before);
 }
 
+/* It ends with the pod, and whoever waits for it hears how. */
+static void end_with_pod(struct exec *x)
+{
+	if (!x->pid || x->left)
+		return;
+	if (!x->ended && waitpid(x->pid, &x->status, WNOHANG) != x->pid) {
+		kill_session(x);
+		x->status = SIGKILL;
+	}
+	tell_end(x);
+}
+
 void execs_close(struct proc_pod *p)
 {
 	for (struct exec *x = p->execs.first, *next; x; x = next) {
 		next = x->next;
+		end_with_pod(x);
 		exec_free(x);
 	}
 	loop_fd_free(p->execs.watch);

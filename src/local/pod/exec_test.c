@@ -183,7 +183,8 @@ static void test_pod_ends(void **state)
 	assert_true(pod_stop(t.folder, 0, &e));
 	read_to_end(&r, r.output);
 	testing_pod_wait(&t);
-	assert_true(answer_of(&r) != POD_EXEC_NOTHING);
+	assert_int_equal(answer_of(&r), POD_EXEC_ENDED);
+	assert_true(WIFSIGNALED(r.answer.status) && WTERMSIG(r.answer.status) == SIGKILL);
 	over(&r);
 	assert_false(testing_pod_exists(&t, EXEC_SOCKET));
 	testing_pod_end(&t);
