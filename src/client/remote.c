@@ -291,9 +291,7 @@ struct kube_resource remote_kind(const struct kind *k)
 
 struct str remote_path(struct remote *r, const struct kube_resource *resource, struct str ns, struct str name)
 {
-	struct str list = kube_list_path(resource, &(struct kube_list_options){ .ns = ns }, &r->arena);
-
-	return arena_printf(&r->arena, "%.*s/%.*s", STR_F(list), STR_F(name));
+	return kube_object_path(resource, ns, name, &r->arena);
 }
 
 enum { PAGE = 500 };

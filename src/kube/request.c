@@ -96,6 +96,15 @@ static const struct {
 	[VERB_PATCH_STATUS] = { HTTP_PATCH, STR_INIT("application/merge-patch+json"), false, true },
 };
 
+struct str kube_object_path(const struct kube_resource *r, struct str ns, struct str name, struct arena *a)
+{
+	struct buf b = BUF_INIT(PATH_MAX_BYTES);
+
+	put_collection(&b, r, ns);
+	put_segment(&b, name);
+	return take_text(&b, a);
+}
+
 bool kube_wire_request(struct kube_wire *ret, const struct request *r, const struct kube_resource *kind,
                        struct arena *a, struct err *e)
 {

@@ -38,5 +38,7 @@ struct kube_list_options {
 /* Everything but RFC 3986's unreserved characters as %XX: right in a path's segment and in a query. */
 void kube_put_escaped(struct buf *b, struct str s);
 struct str kube_list_path(const struct kube_resource *r, const struct kube_list_options *o, struct arena *a);
+/* One object of them. No character of NAME leads out of its place in the path; "." and ".." are no names. */
+struct str kube_object_path(const struct kube_resource *r, struct str ns, struct str name, struct arena *a);
 
 #endif

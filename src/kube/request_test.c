@@ -167,6 +167,10 @@ static void test_lists(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		same(kube_list_path(cases[i].r, &cases[i].o, &arena), cases[i].want);
+	same(kube_object_path(kube_builtin_resource(RES_POD), STR("ml"), STR("a-0"), &arena),
+	     "/api/v1/namespaces/ml/pods/a-0");
+	same(kube_object_path(kube_builtin_resource(RES_POD), STR("ml"), STR("x/../y?a=\x1b[2J b"), &arena),
+	     "/api/v1/namespaces/ml/pods/x%2F..%2Fy%3Fa%3D%1B%5B2J%20b");
 	same(kube_list_path(kube_builtin_resource(RES_NODE), &(struct kube_list_options){ 0 }, &arena),
 	     "/api/v1/nodes");
 }
