@@ -22,7 +22,7 @@ struct embedded {
 	struct net *net;
 	struct store *store;
 	struct cluster *cluster;
-	struct operator* op;
+	struct operator_loop *op;
 	struct events *events;
 	struct runner *runner;
 	void (*changed)(void *cookie, struct str ns, struct str name, struct str uid);

@@ -16,7 +16,7 @@ struct world {
 	struct store *store;
 	struct kinds *kinds;
 	struct cluster *cluster;
-	struct operator* op;
+	struct operator_loop *op;
 	struct store_kind served[32];
 	struct arena arena;
 	int wakes;

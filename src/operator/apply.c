@@ -46,7 +46,7 @@ static yyjson_mut_val *whole_status(struct cached_job *job, const struct record 
 	return status;
 }
 
-static yyjson_mut_val *status_patch(struct operator* op, struct cached_job *job, const struct record *r,
+static yyjson_mut_val *status_patch(struct operator_loop *op, struct cached_job *job, const struct record *r,
                                     yyjson_mut_doc *doc)
 {
 	yyjson_val *before = json_get(yyjson_doc_get_root(job->doc), "status");
@@ -69,7 +69,7 @@ static yyjson_mut_val *status_patch(struct operator* op, struct cached_job *job,
 }
 
 /* Builds the body. False: there is nothing to write. */
-static bool build_status(struct operator* op, struct cached_job *job, const struct record *r)
+static bool build_status(struct operator_loop *op, struct cached_job *job, const struct record *r)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *patch = status_patch(op, job, r, doc), *body, *meta;
@@ -85,7 +85,7 @@ static bool build_status(struct operator* op, struct cached_job *job, const stru
 	return true;
 }
 
-static bool write_status(struct operator* op, struct cached_job *job, const struct record *r, bool durable)
+static bool write_status(struct operator_loop *op, struct cached_job *job, const struct record *r, bool durable)
 {
 	struct request_sent p = { .purpose = FOR_STATUS,
 		                  .job = job,
@@ -112,7 +112,7 @@ static bool write_status(struct operator* op, struct cached_job *job, const stru
 	return true;
 }
 
-static void ask_or_delete(struct operator* op, struct cached_job *job, const struct action *a)
+static void ask_or_delete(struct operator_loop *op, struct cached_job *job, const struct action *a)
 {
 	struct request_sent p = { .purpose = FOR_DELETE, .job = job, .resource = a->resource };
 	const struct meta *target = a->target;
@@ -135,7 +135,7 @@ static void ask_or_delete(struct operator* op, struct cached_job *job, const str
 }
 
 /* Only the actions of the first stage go out: the answers decide whether the next one still holds. */
-static bool act(struct operator* op, struct cached_job *job, const struct plan *plan)
+static bool act(struct operator_loop *op, struct cached_job *job, const struct plan *plan)
 {
 	const struct action *first = plan->actions;
 	size_t sent = 0;
@@ -158,7 +158,7 @@ static bool act(struct operator* op, struct cached_job *job, const struct plan *
 	return sent > 0;
 }
 
-bool apply_plan(struct operator* op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
+bool apply_plan(struct operator_loop *op, struct cached_job *job, const struct plan_input *in, const struct plan *plan)
 {
 	bool sent = false;
 
@@ -176,7 +176,7 @@ bool apply_plan(struct operator* op, struct cached_job *job, const struct plan_i
 	return sent;
 }
 
-void apply_adopt(struct operator* op, const struct request_sent *p, const struct meta *found)
+void apply_adopt(struct operator_loop *op, const struct request_sent *p, const struct meta *found)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *body = yyjson_mut_obj(doc), *meta, *labels;

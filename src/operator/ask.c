@@ -6,7 +6,7 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-static void ask_child(struct operator* op, struct cached_job *job, const struct cached_child *ch)
+static void ask_child(struct operator_loop *op, struct cached_job *job, const struct cached_child *ch)
 {
 	const struct meta *m = cached_child_meta(ch);
 	struct replica_labels replica = cached_child_replica(ch);
@@ -21,7 +21,7 @@ static void ask_child(struct operator* op, struct cached_job *job, const struct 
 	                                           .generation = ch->resource == RES_POD ? ch->pod->generation : 0 });
 }
 
-bool ask_doubted(struct operator* op, struct cached_job *job, const struct children *ch)
+bool ask_doubted(struct operator_loop *op, struct cached_job *job, const struct children *ch)
 {
 	bool asked = job->versions.unsure;
 
@@ -100,7 +100,7 @@ bool ask_page_failed(struct cached_job *job)
 }
 
 /* Which replicas of the role have a pod of their present generation, as far as we know? */
-static bool *known_replicas(struct operator* op, struct cached_job *job, const struct children *ch,
+static bool *known_replicas(struct operator_loop *op, struct cached_job *job, const struct children *ch,
                             const struct role *role, const struct record_role *rr)
 {
 	bool *known = arena_array(&op->arena, bool, role->count);
@@ -121,7 +121,7 @@ struct page {
 	size_t sent, failed, missing;
 };
 
-static bool ask_seen(struct operator* op, struct cached_job *job, size_t r, int32_t index, int64_t generation)
+static bool ask_seen(struct operator_loop *op, struct cached_job *job, size_t r, int32_t index, int64_t generation)
 {
 	struct request_sent ask = { .purpose = FOR_SEEN,
 		                    .job = job,
@@ -140,7 +140,7 @@ static bool ask_seen(struct operator* op, struct cached_job *job, size_t r, int3
 }
 
 /* With AGAIN those of which the question failed are asked for once more. */
-static void ask_role(struct operator* op, struct cached_job *job, const struct children *ch, size_t r, bool again,
+static void ask_role(struct operator_loop *op, struct cached_job *job, const struct children *ch, size_t r, bool again,
                      struct page *page)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[r];
@@ -166,7 +166,7 @@ static void ask_role(struct operator* op, struct cached_job *job, const struct c
 	}
 }
 
-static struct page ask_page(struct operator* op, struct cached_job *job, const struct children *ch, bool again)
+static struct page ask_page(struct operator_loop *op, struct cached_job *job, const struct children *ch, bool again)
 {
 	struct page page = { 0 };
 
@@ -175,7 +175,7 @@ static struct page ask_page(struct operator* op, struct cached_job *job, const s
 	return page;
 }
 
-enum gather_result ask_missing(struct operator* op, struct cached_job *job, const struct children *ch)
+enum gather_result ask_missing(struct operator_loop *op, struct cached_job *job, const struct children *ch)
 {
 	struct page page;
 

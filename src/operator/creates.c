@@ -18,7 +18,8 @@
 /* How long a list is believed. */
 static const msec list_lasts = SECONDS(1);
 
-void creates_unbuildable(struct operator* op, struct cached_job *job, enum resource r, struct str role, struct err *e)
+void creates_unbuildable(struct operator_loop *op, struct cached_job *job, enum resource r, struct str role,
+                         struct err *e)
 {
 	refused_take(op, job, r, role, REFUSED_UNBUILT, str_c(err_msg(e)));
 	err_release(e);
@@ -28,7 +29,7 @@ void creates_unbuildable(struct operator* op, struct cached_job *job, enum resou
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-static bool create(struct operator* op, struct cached_job *job, const struct child_wish *c)
+static bool create(struct operator_loop *op, struct cached_job *job, const struct child_wish *c)
 {
 	const struct role *role = &kind_job(job->parsed)->roles[c->role];
 	bool pod = job->creates.pods;
@@ -64,7 +65,7 @@ static bool create(struct operator* op, struct cached_job *job, const struct chi
 	return true;
 }
 
-void creates_drop(struct operator* op, struct cached_job *job)
+void creates_drop(struct operator_loop *op, struct cached_job *job)
 {
 	struct child_wishes *l = &job->creates;
 
@@ -82,7 +83,7 @@ void creates_drop(struct operator* op, struct cached_job *job)
 	l->n = l->at = 0;
 }
 
-void creates_skip(struct operator* op, struct cached_job *job, enum resource r, struct str role)
+void creates_skip(struct operator_loop *op, struct cached_job *job, enum resource r, struct str role)
 {
 	struct child_wishes *l = &job->creates;
 	size_t n = l->at;
@@ -98,7 +99,7 @@ void creates_skip(struct operator* op, struct cached_job *job, enum resource r, 
 		creates_drop(op, job);
 }
 
-static void link_list(struct operator* op, struct cached_job *job)
+static void link_list(struct operator_loop *op, struct cached_job *job)
 {
 	struct child_wishes *l = &job->creates;
 
@@ -108,14 +109,14 @@ static void link_list(struct operator* op, struct cached_job *job)
 	op->creating = job;
 }
 
-static bool may_go(const struct operator* op, const struct cached_job *job)
+static bool may_go(const struct operator_loop *op, const struct cached_job *job)
 {
 	const struct child_wishes *l = &job->creates;
 
 	return l->v && l->in_flight < l->window && send_may(op, job);
 }
 
-static void send_one(struct operator* op, struct cached_job *job)
+static void send_one(struct operator_loop *op, struct cached_job *job)
 {
 	struct child_wishes *l = &job->creates;
 	struct str role = kind_job(job->parsed)->roles[l->v[l->at].role].name;
@@ -131,7 +132,7 @@ static bool is_one(const struct action *a, enum resource resource)
 	return a->type == ACT_CREATE && a->resource == resource;
 }
 
-bool creates_begin(struct operator* op, struct cached_job *job, const struct plan *plan, enum resource resource)
+bool creates_begin(struct operator_loop *op, struct cached_job *job, const struct plan *plan, enum resource resource)
 {
 	struct child_wishes *l = &job->creates;
 	size_t n = 0;
@@ -160,7 +161,7 @@ bool creates_begin(struct operator* op, struct cached_job *job, const struct pla
 	return l->in_flight > 0;
 }
 
-void creates_answered(struct operator* op, struct cached_job *job, bool good)
+void creates_answered(struct operator_loop *op, struct cached_job *job, bool good)
 {
 	struct child_wishes *l = &job->creates;
 
@@ -169,7 +170,7 @@ void creates_answered(struct operator* op, struct cached_job *job, bool good)
 		l->window = MIN(l->window + 1, op->config.creates_max);
 }
 
-void creates_prune(struct operator* op)
+void creates_prune(struct operator_loop *op)
 {
 	struct cached_job *next;
 
@@ -182,7 +183,7 @@ void creates_prune(struct operator* op)
 	}
 }
 
-bool creates_next(struct operator* op)
+bool creates_next(struct operator_loop *op)
 {
 	struct cached_job *first = NULL;
 

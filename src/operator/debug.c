@@ -118,7 +118,7 @@ static void put_refused(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct ca
 	}
 }
 
-static void put_job(struct operator* op, struct cached_job *job, yyjson_mut_doc *doc, yyjson_mut_val *to)
+static void put_job(struct operator_loop *op, struct cached_job *job, yyjson_mut_doc *doc, yyjson_mut_val *to)
 {
 	struct plan_input in;
 	struct plan plan;
@@ -149,7 +149,7 @@ static void put_job(struct operator* op, struct cached_job *job, yyjson_mut_doc 
 	put_plan(doc, to, &in, &plan);
 }
 
-bool operator_debug(struct operator* op, struct str ns, struct str name, struct buf *out)
+bool operator_debug(struct operator_loop *op, struct str ns, struct str name, struct buf *out)
 {
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *all = yyjson_mut_arr(doc);

@@ -64,7 +64,7 @@ static struct job *bare_job(struct cached_job *job, const char *why)
 	return j;
 }
 
-static void read_job(struct operator* op, struct cached_job *job)
+static void read_job(struct operator_loop *op, struct cached_job *job)
 {
 	const struct kind *kind = kinds_by_id(op->kinds, job->kind);
 	struct err e = ERR_INIT;
@@ -91,7 +91,7 @@ static void read_job(struct operator* op, struct cached_job *job)
 	job->read_hash = hash;
 }
 
-static struct record *read_record(struct operator* op, struct cached_job *job)
+static struct record *read_record(struct operator_loop *op, struct cached_job *job)
 {
 	yyjson_val *status = json_get(yyjson_doc_get_root(job->doc), "status"), *val = json_get(status, "dlOperator");
 	struct err e = ERR_INIT;
@@ -114,7 +114,7 @@ static struct record *read_record(struct operator* op, struct cached_job *job)
 	return r;
 }
 
-static void refresh(struct operator* op, struct cached_job *job)
+static void refresh(struct operator_loop *op, struct cached_job *job)
 {
 	bool same;
 
@@ -137,7 +137,7 @@ static bool owns(const struct cached_job *job, const struct meta *child)
 	return str_eq(child->owner_uid, job->meta.uid);
 }
 
-static void fill(struct operator* op, struct cached_job *job, const struct children *ch, struct plan_input *ret)
+static void fill(struct operator_loop *op, struct cached_job *job, const struct children *ch, struct plan_input *ret)
 {
 	const struct pod **pods;
 	const struct service **services;
@@ -173,7 +173,7 @@ static void fill(struct operator* op, struct cached_job *job, const struct child
 	ret->services = services;
 }
 
-enum gather_result gather(struct operator* op, struct cached_job *job, struct plan_input *ret)
+enum gather_result gather(struct operator_loop *op, struct cached_job *job, struct plan_input *ret)
 {
 	struct children *ch = cache_children(&op->cache, job->meta.uid);
 	enum gather_result missing;
@@ -193,7 +193,7 @@ enum gather_result gather(struct operator* op, struct cached_job *job, struct pl
 	return GATHER_DONE;
 }
 
-bool gather_known(struct operator* op, struct cached_job *job, struct plan_input *ret)
+bool gather_known(struct operator_loop *op, struct cached_job *job, struct plan_input *ret)
 {
 	open_job(op, job);
 	refresh(op, job);

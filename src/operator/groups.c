@@ -3,7 +3,7 @@
 #include "operator/internal.h"
 #include "operator/send.h"
 
-bool groups_write(struct operator* op, struct cached_job *job, const struct action *a)
+bool groups_write(struct operator_loop *op, struct cached_job *job, const struct action *a)
 {
 	bool make = a->type == ACT_CREATE;
 	struct request_sent p = {
@@ -23,7 +23,7 @@ bool groups_write(struct operator* op, struct cached_job *job, const struct acti
 	return true;
 }
 
-static void made(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void made(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	struct cached_job *job = p->job;
 
@@ -33,7 +33,7 @@ static void made(struct operator* op, const struct request_sent *p, const struct
 		job->group_kept = plan_group_kept(p->wish, o->object.group);
 }
 
-static void refused(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void refused(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	enum refusal_kind kind = plan_group_refusal(o->code, o->reason, o->message);
 
@@ -44,7 +44,7 @@ static void refused(struct operator* op, const struct request_sent *p, const str
 		             plan_group_refused(op->config.plan.gang, o->code, o->message, &op->arena));
 }
 
-void groups_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+void groups_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	bool exists = o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists");
 

@@ -24,10 +24,10 @@ struct metrics_process {
 	uint64_t resident, virtual_size, open_fds, max_fds;
 };
 struct metrics_now {
-	const struct operator* op; /* NULL: not started yet */
-	const struct kinds *kinds; /* those that are served; with OP */
-	int leads;                 /* 1, 0; -1: there is no election */
-	struct str lease;          /* its name */
+	const struct operator_loop *op; /* NULL: not started yet */
+	const struct kinds *kinds;      /* those that are served; with OP */
+	int leads;                      /* 1, 0; -1: there is no election */
+	struct str lease;               /* its name */
 	uint64_t events_dropped;
 	struct metrics_process process;
 };

@@ -1,13 +1,13 @@
 /* Tells the observer what happens. */
 #include "operator/internal.h"
 
-static void see(struct operator* op, const struct observer_sight *s)
+static void see(struct operator_loop *op, const struct observer_sight *s)
 {
 	if (op->config.observer.see)
 		op->config.observer.see(op->config.observer.cookie, s);
 }
 
-void observe_pass(struct operator* op, struct cached_job *job, bool failed, bool later)
+void observe_pass(struct operator_loop *op, struct cached_job *job, bool failed, bool later)
 {
 	see(op, &(struct observer_sight){ .type = SIGHT_PASS,
 	                                  .kind = job->kind,
@@ -18,7 +18,7 @@ void observe_pass(struct operator* op, struct cached_job *job, bool failed, bool
 }
 
 /* Whoever asks for a deletion knows the name only. */
-static void find_child(struct operator* op, const struct request_sent *p, struct observer_sight *s)
+static void find_child(struct operator_loop *op, const struct request_sent *p, struct observer_sight *s)
 {
 	const struct cached_child *ch = cache_child(&op->cache, s->resource, p->ns, p->name);
 
@@ -30,7 +30,7 @@ static void find_child(struct operator* op, const struct request_sent *p, struct
 		s->generation = ch->pod->generation;
 }
 
-void observe_answer(struct operator* op, const struct request_sent *p, const struct outcome *o)
+void observe_answer(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	struct observer_sight s = { .type = SIGHT_ANSWER,
 		                    .kind = p->job->kind,
@@ -75,25 +75,25 @@ size_t sight_fields(const struct observer_sight *s, struct log_field to[static S
 	return n;
 }
 
-void observe_left(struct operator* op, struct cached_job *job, const char *why)
+void observe_left(struct operator_loop *op, struct cached_job *job, const char *why)
 {
 	see(op, &(struct observer_sight){
 			.type = SIGHT_LEFT, .kind = job->kind, .job = &job->meta, .message = str_c(why) });
 }
 
-void observe_taken(struct operator* op, struct cached_job *job, struct str whose)
+void observe_taken(struct operator_loop *op, struct cached_job *job, struct str whose)
 {
 	see(op,
 	    &(struct observer_sight){ .type = SIGHT_TAKEN, .kind = job->kind, .job = &job->meta, .message = whose });
 }
 
-void observe_status_refused(struct operator* op, struct cached_job *job, struct str message)
+void observe_status_refused(struct operator_loop *op, struct cached_job *job, struct str message)
 {
 	see(op,
 	    &(struct observer_sight){ .type = SIGHT_STATUS, .kind = job->kind, .job = &job->meta, .message = message });
 }
 
-void observe_unread(struct operator* op, struct cached_job *job, enum resource r, struct str name, bool large)
+void observe_unread(struct operator_loop *op, struct cached_job *job, enum resource r, struct str name, bool large)
 {
 	struct str text = arena_printf(&op->arena, "%s %.*s is %s: read by name instead of watched", resource_noun(r),
 	                               STR_F(name), skipped_why(large));
@@ -102,7 +102,7 @@ void observe_unread(struct operator* op, struct cached_job *job, enum resource r
 	    &(struct observer_sight){ .type = SIGHT_UNREAD, .kind = job->kind, .job = &job->meta, .message = text });
 }
 
-static void see_problem(struct operator* op, struct cached_job *job, enum observer_sight_type type,
+static void see_problem(struct operator_loop *op, struct cached_job *job, enum observer_sight_type type,
                         const struct problem *p)
 {
 	const char *between = type == SIGHT_ODD ? " " : ": ";
@@ -111,7 +111,7 @@ static void see_problem(struct operator* op, struct cached_job *job, enum observ
 	see(op, &(struct observer_sight){ .type = type, .kind = job->kind, .job = &job->meta, .message = text });
 }
 
-void observe_warnings(struct operator* op, struct cached_job *job)
+void observe_warnings(struct operator_loop *op, struct cached_job *job)
 {
 	yyjson_val *record = json_at(yyjson_doc_get_root(job->doc), "status", "dlOperator", NULL);
 	const struct problems *p = job->parsed ? &kind_job(job->parsed)->problems : NULL;
@@ -151,7 +151,7 @@ static bool same(const struct record_digest *a, const struct record_digest *b)
 }
 
 /* Whoever writes a record tells of it: another leader's is no news, be it that we come after it or stand by. */
-void observe_record(struct operator* op, struct cached_job *job)
+void observe_record(struct operator_loop *op, struct cached_job *job)
 {
 	struct record_digest after = digest_of(job->record);
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "operator/copy.h"
 
-static void unlink_open(struct operator* op, struct cached_job *job)
+static void unlink_open(struct operator_loop *op, struct cached_job *job)
 {
 	if (job->open_prev)
 		job->open_prev->open_next = job->open_next;
@@ -19,7 +19,7 @@ static void unlink_open(struct operator* op, struct cached_job *job)
 	op->n_open--;
 }
 
-static void link_open(struct operator* op, struct cached_job *job)
+static void link_open(struct operator_loop *op, struct cached_job *job)
 {
 	job->open_next = op->open_first;
 	if (op->open_first)
@@ -30,7 +30,7 @@ static void link_open(struct operator* op, struct cached_job *job)
 	op->n_open++;
 }
 
-static void fold(struct operator* op, struct cached_job *job)
+static void fold(struct operator_loop *op, struct cached_job *job)
 {
 	unlink_open(op, job);
 	job->text = copy_text(yyjson_doc_get_root(job->doc));
@@ -45,7 +45,7 @@ static void fold(struct operator* op, struct cached_job *job)
 	job->bare = NULL;
 }
 
-void open_job(struct operator* op, struct cached_job *job)
+void open_job(struct operator_loop *op, struct cached_job *job)
 {
 	struct cached_job *old, *prev;
 
@@ -66,7 +66,7 @@ void open_job(struct operator* op, struct cached_job *job)
 	}
 }
 
-void open_forget(struct operator* op, struct cached_job *job)
+void open_forget(struct operator_loop *op, struct cached_job *job)
 {
 	if (job->doc)
 		unlink_open(op, job);

@@ -37,7 +37,7 @@ static int64_t number(const struct cached_job *job)
 /* Only so many are trees; the one that was not looked at for longest is text again. */
 static void the_oldest_is_folded(void **state)
 {
-	struct operator op = { .config = { .jobs_open = 2 } };
+	struct operator_loop op = { .config = { .jobs_open = 2 } };
 	struct cached_job jobs[JOBS] = { 0 };
 
 	(void)state;

@@ -17,7 +17,7 @@ const struct operator_config operator_config_default = {
 
 static void on_changed(void *cookie, struct cached_job *job)
 {
-	struct operator* op = cookie;
+	struct operator_loop *op = cookie;
 
 	job->creates.stale |= !op->created;
 	/* Whoever mends a job need not wait for what went wrong before. */
@@ -34,7 +34,7 @@ static void on_left(void *cookie, enum resource resource, struct str ns, struct 
 
 static void on_drop(void *cookie, struct cached_job *job)
 {
-	struct operator* op = cookie;
+	struct operator_loop *op = cookie;
 
 	queue_remove(&op->queue, &job->item);
 	open_forget(op, job);
@@ -45,10 +45,10 @@ static void on_drop(void *cookie, struct cached_job *job)
 		cached_job_free(job);
 }
 
-struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
-                              const struct operator_config *config)
+struct operator_loop *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+                                   const struct operator_config *config)
 {
-	struct operator* op = xcalloc(1, sizeof(*op));
+	struct operator_loop *op = xcalloc(1, sizeof(*op));
 
 	ASSERT(config->creates_max > 0 && config->requests_max > 0 && config->turns_max > 0 &&
 	       config->retry_initial > 0);
@@ -66,7 +66,7 @@ struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, cons
 	return op;
 }
 
-void operator_free(struct operator* op)
+void operator_free(struct operator_loop *op)
 {
 	if (!op)
 		return;
@@ -87,7 +87,7 @@ void operator_free(struct operator* op)
 	free(op);
 }
 
-void operator_look(struct operator* op, struct cached_job *job, enum urgency urgency)
+void operator_look(struct operator_loop *op, struct cached_job *job, enum urgency urgency)
 {
 	/* Of a list that has not ended yet: it is looked at then. */
 	if (!cache_listed(&op->cache, RES_JOB, job->kind))
@@ -96,13 +96,13 @@ void operator_look(struct operator* op, struct cached_job *job, enum urgency urg
 		queue_add(&op->queue, &job->item, urgency);
 }
 
-void operator_retry(struct operator* op, struct cached_job *job, msec wait)
+void operator_retry(struct operator_loop *op, struct cached_job *job, msec wait)
 {
 	queue_retry(&op->queue, &job->item, op->now, wait, job->deadline > op->now ? job->deadline : NEVER);
 }
 
 /* gather → plan → apply. The same job never has two passes at once: what it sent must be answered. */
-static void pass(struct operator* op, struct cached_job *job)
+static void pass(struct operator_loop *op, struct cached_job *job)
 {
 	struct plan_input in;
 	struct plan plan;
@@ -133,7 +133,7 @@ static void pass(struct operator* op, struct cached_job *job)
 	arena_reset(&op->arena);
 }
 
-static void take_event(struct operator* op, const struct cluster_event *ev)
+static void take_event(struct operator_loop *op, const struct cluster_event *ev)
 {
 	bool first = ev->type == EVENT_SYNCED && !cache_listed(&op->cache, ev->resource, ev->kind);
 
@@ -143,7 +143,7 @@ static void take_event(struct operator* op, const struct cluster_event *ev)
 		trouble_listed(op, ev->resource, ev->kind, first);
 }
 
-static void take_events(struct operator* op)
+static void take_events(struct operator_loop *op)
 {
 	struct cluster_event ev;
 
@@ -155,14 +155,14 @@ static void take_events(struct operator* op)
 	}
 }
 
-void operator_listen(struct operator* op)
+void operator_listen(struct operator_loop *op)
 {
 	op->now = op->cache.now = clock_now(op->clock);
 	take_events(op);
 }
 
 /* What the plan of every job looks at was listed once. */
-static bool can_plan(const struct operator* op)
+static bool can_plan(const struct operator_loop *op)
 {
 	const struct cache *c = &op->cache;
 	bool groups = op->config.plan.gang != GANG_NONE && !trouble_of(op, RES_GROUP, STR_NONE).n;
@@ -171,12 +171,12 @@ static bool can_plan(const struct operator* op)
 	       (!groups || c->synced[RES_GROUP]);
 }
 
-bool operator_serves(const struct operator* op, struct str kind)
+bool operator_serves(const struct operator_loop *op, struct str kind)
 {
 	return cache_listed(&op->cache, RES_JOB, kind) && !trouble_of(op, RES_JOB, kind).n;
 }
 
-bool operator_ready(const struct operator* op)
+bool operator_ready(const struct operator_loop *op)
 {
 	bool any = false;
 
@@ -195,7 +195,7 @@ bool operator_ready(const struct operator* op)
 
 /* A pass over the next job, or one of the creates that wait: in turns, so that neither new jobs nor large ones wait for
    the end of the others. False: there is nothing to do. */
-static bool take_turn(struct operator* op)
+static bool take_turn(struct operator_loop *op)
 {
 	struct queue_item *item;
 
@@ -209,7 +209,7 @@ static bool take_turn(struct operator* op)
 	return true;
 }
 
-msec operator_step(struct operator* op)
+msec operator_step(struct operator_loop *op)
 {
 	size_t turns = 0;
 
@@ -227,7 +227,7 @@ msec operator_step(struct operator* op)
 	return MAX(queue_next(&op->queue), op->now);
 }
 
-struct operator_stats operator_stats(const struct operator* op)
+struct operator_stats operator_stats(const struct operator_loop *op)
 {
 	struct operator_stats s = {
 		.ready = queue_ready(&op->queue),
@@ -246,7 +246,7 @@ struct operator_stats operator_stats(const struct operator* op)
 	return s;
 }
 
-void operator_phases(const struct operator* op, struct str kind, size_t ret[static PHASE_COUNT])
+void operator_phases(const struct operator_loop *op, struct str kind, size_t ret[static PHASE_COUNT])
 {
 	struct str key;
 	void *value;

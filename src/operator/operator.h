@@ -25,16 +25,16 @@ struct operator_config {
 
 extern const struct operator_config operator_config_default;
 
-struct operator; /* the loop and all that it knows */
+struct operator_loop; /* the loop and all that it knows */
 
 /* CLUSTER, KINDS and CLOCK must live as long as the operator. */
-struct operator* operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
-                              const struct operator_config *config);
+struct operator_loop *operator_new(struct cluster *cluster, struct kinds *kinds, const struct clock *clock,
+                                   const struct operator_config *config);
 /* Does what can be done now. Returns the time at which it wants to be called again though nothing
    happens; NEVER: not at all. */
-msec operator_step(struct operator* op);
+msec operator_step(struct operator_loop *op);
 /* Only takes what the cluster says: for one who does not lead, or is about to end. */
-void operator_listen(struct operator* op);
+void operator_listen(struct operator_loop *op);
 /* A list does not go well (kube.h): not for a watch, which goes on from where it was, and nobody tells when. If it is
    that of a kind's jobs, or of PodGroups, and will last, it is not waited for: the jobs of that kind are not served, or
    those that need a PodGroup say so, until there is a list. KIND: of jobs. */
@@ -43,14 +43,14 @@ enum trouble_heard {
 	TROUBLE_NEWS,  /* this is worth a line, which is appended to LINE */
 	TROUBLE_KNOWN, /* it was told already */
 };
-enum trouble_heard operator_trouble(struct operator* op, enum resource resource, struct str kind, int code,
+enum trouble_heard operator_trouble(struct operator_loop *op, enum resource resource, struct str kind, int code,
                                     struct str message, struct buf *line);
 /* Was everything listed once that can be, and with it what serves at least one kind? */
-bool operator_ready(const struct operator* op);
+bool operator_ready(const struct operator_loop *op);
 /* Can the jobs of that kind be listed? */
-bool operator_serves(const struct operator* op, struct str kind);
+bool operator_serves(const struct operator_loop *op, struct str kind);
 /* What cannot be listed, and why, a line each. */
-void operator_troubles(const struct operator* op, struct buf *out);
+void operator_troubles(const struct operator_loop *op, struct buf *out);
 
 struct operator_stats {
 	size_t ready, waiting; /* jobs in the queue: to be looked at now, and later */
@@ -59,15 +59,15 @@ struct operator_stats {
 	size_t jobs, pods, services, nodes, groups;
 	size_t unread[RES_COUNT]; /* objects that are known by name only: they are too large */
 };
-struct operator_stats operator_stats(const struct operator* op);
+struct operator_stats operator_stats(const struct operator_loop *op);
 /* How many jobs of that kind are in each phase; PHASE_NONE: those without a record. */
-void operator_phases(const struct operator* op, struct str kind, size_t ret[static PHASE_COUNT]);
+void operator_phases(const struct operator_loop *op, struct str kind, size_t ret[static PHASE_COUNT]);
 
 /* For people: what is known of the jobs of that name, of whatever kind, and what the plan is now, as a JSON list
    appended to OUT. Nothing is sent. False: there is none. */
-bool operator_debug(struct operator* op, struct str ns, struct str name, struct buf *out);
+bool operator_debug(struct operator_loop *op, struct str ns, struct str name, struct buf *out);
 
 /* Requests in flight are forgotten. */
-void operator_free(struct operator* op);
+void operator_free(struct operator_loop *op);
 
 #endif

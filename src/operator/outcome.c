@@ -27,7 +27,8 @@ static bool is_denied(int code)
 /* First the kind's own fields are left out, then all that is not needed. If it is still refused, what must be
    remembered is tried again, later each time, and what can only be observed waits, and nothing waits for it; both until
    the job is edited. */
-void outcome_status_refused(struct operator* op, struct cached_job *job, int code, bool durable, struct str message)
+void outcome_status_refused(struct operator_loop *op, struct cached_job *job, int code, bool durable,
+                            struct str message)
 {
 	msec until = op->now + (is_denied(code) ? status_denied_wait : status_refused_wait);
 	enum status_form form = job->status_form;
@@ -71,7 +72,8 @@ static bool is_too_large(const struct outcome *o)
 }
 
 /* The name of a child belongs to somebody else, or to another replica. It is told once, however often it is found. */
-static void name_taken(struct operator* op, const struct request_sent *p, const struct outcome *o, struct str whose)
+static void name_taken(struct operator_loop *op, const struct request_sent *p, const struct outcome *o,
+                       struct str whose)
 {
 	struct cached_job *job = p->job;
 	const struct meta *found = &object_child(&o->object)->meta;
@@ -89,7 +91,7 @@ static void name_taken(struct operator* op, const struct request_sent *p, const 
 	taken_note(op, p, r, found, object_child(&o->object)->job_uid.n > 0);
 }
 
-static void status_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void status_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	struct cached_job *job = p->job;
 
@@ -115,7 +117,7 @@ static void status_answered(struct operator* op, const struct request_sent *p, c
 	}
 }
 
-static void create_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void create_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	enum refusal_kind kind = plan_refusal(o->code, o->reason);
 	struct request_sent ask = *p;
@@ -147,7 +149,7 @@ static void create_answered(struct operator* op, const struct request_sent *p, c
 }
 
 /* A policy, a webhook: that is about this child alone, and the rest of the plan goes on. */
-static void undeleted_take(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void undeleted_take(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	struct str why = o->message.n ? o->message : arena_printf(&op->arena, "the API server answers %d", o->code);
 
@@ -156,7 +158,7 @@ static void undeleted_take(struct operator* op, const struct request_sent *p, co
 	cache_undeleted(&op->cache, p->resource, p->ns, p->name, p->uid);
 }
 
-static void delete_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void delete_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_deleting(&op->cache, p->resource, p->ns, p->name, p->uid, op->now, p->force);
@@ -171,7 +173,7 @@ static void delete_answered(struct operator* op, const struct request_sent *p, c
 		cache_doubt(&op->cache, p->resource, p->ns, p->name, p->uid);
 }
 
-static void end_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void end_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		p->job->delete_sent = true;
@@ -181,7 +183,7 @@ static void end_answered(struct operator* op, const struct request_sent *p, cons
 		outcome_failed(p->job, o);
 }
 
-static void node_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void node_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -191,7 +193,7 @@ static void node_answered(struct operator* op, const struct request_sent *p, con
 		outcome_failed(p->job, o);
 }
 
-static void job_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void job_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -202,7 +204,7 @@ static void job_answered(struct operator* op, const struct request_sent *p, cons
 }
 
 /* A state that is older than what we know tells nothing: ask again, but not at once. */
-static bool in_cache(const struct operator* op, const struct request_sent *p, const struct meta *found)
+static bool in_cache(const struct operator_loop *op, const struct request_sent *p, const struct meta *found)
 {
 	const struct cached_child *ch = cache_child_of(&op->cache, p->resource, p->ns, p->name, found->uid);
 
@@ -210,7 +212,7 @@ static bool in_cache(const struct operator* op, const struct request_sent *p, co
 }
 
 /* Ours, without our labels. Its generation is what we last saw on it; what we never saw is old. */
-static void adopt(struct operator* op, const struct request_sent *p, const struct meta *found)
+static void adopt(struct operator_loop *op, const struct request_sent *p, const struct meta *found)
 {
 	const struct cached_child *known =
 		p->resource == RES_POD ? cache_child_of(&op->cache, RES_POD, p->ns, p->name, found->uid) : NULL;
@@ -238,7 +240,7 @@ static struct replica_labels replica_of(const struct object *o)
 }
 
 /* What stands under the name of a child? True: it is known now. */
-static bool child_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static bool child_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	struct replica_labels wanted = { p->role, p->index }, has;
 	const struct meta *found;
@@ -291,7 +293,7 @@ static bool child_answered(struct operator* op, const struct request_sent *p, co
 }
 
 /* What became of a pod that the record saw? One question that fails holds up no other. */
-static void seen_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void seen_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	if (!good(o) && o->code != HTTP_NOT_FOUND) {
 		ask_failed(p->job, p);
@@ -302,7 +304,7 @@ static void seen_answered(struct operator* op, const struct request_sent *p, con
 	}
 }
 
-static void labels_answered(struct operator* op, const struct request_sent *p, const struct outcome *o)
+static void labels_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
 {
 	if (good(o))
 		cache_answer(&op->cache, &o->object, requests_serial(o->id));
@@ -311,7 +313,7 @@ static void labels_answered(struct operator* op, const struct request_sent *p, c
 }
 
 /* All requests of a pass are answered: was it a good one? */
-static void all_answered(struct operator* op, struct cached_job *job)
+static void all_answered(struct operator_loop *op, struct cached_job *job)
 {
 	job->failed |= ask_page_failed(job);
 	if (refused_any(job) || job->failed)
@@ -342,7 +344,7 @@ static bool is_refused(const struct request_sent *p, const struct outcome *o)
 	       o->code != HTTP_NOT_FOUND;
 }
 
-void outcome_take(struct operator* op, const struct outcome *o)
+void outcome_take(struct operator_loop *op, const struct outcome *o)
 {
 	struct request_sent p;
 

@@ -33,8 +33,8 @@ static struct child_refused *find_or_add(struct cached_job *job, enum resource w
 	return r;
 }
 
-struct child_refused *refused_take(struct operator* op, struct cached_job *job, enum resource what, struct str role,
-                                   enum refusal_kind kind, struct str message)
+struct child_refused *refused_take(struct operator_loop *op, struct cached_job *job, enum resource what,
+                                   struct str role, enum refusal_kind kind, struct str message)
 {
 	struct child_refused *r = find_or_add(job, what, role);
 	char *text;

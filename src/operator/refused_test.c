@@ -92,7 +92,7 @@ static void test_other_children_are_made_meanwhile(void **state)
 	assert_true(w.uids > made + 3);
 }
 
-static void refuse_service(struct operator* op, struct cached_job *job)
+static void refuse_service(struct operator_loop *op, struct cached_job *job)
 {
 	op->now += SECONDS(30);
 	refused_take(op, job, RES_SERVICE, STR("worker"), REFUSED_INVALID, STR("no"));
@@ -102,7 +102,7 @@ static void refuse_service(struct operator* op, struct cached_job *job)
    one that is refused begins anew. */
 static void test_taken_in_the_same_batch(void **state)
 {
-	struct operator op = { .now = SECONDS(1800000000) };
+	struct operator_loop op = { .now = SECONDS(1800000000) };
 	struct cached_job job = { 0 };
 	const struct refusal *r;
 

@@ -3,14 +3,14 @@
 /* Fewer than these are few. */
 enum { FEW = 16 };
 
-bool send_may(const struct operator* op, const struct cached_job *job)
+bool send_may(const struct operator_loop *op, const struct cached_job *job)
 {
 	size_t most = op->config.requests_max;
 
 	return op->requests.in_flight < (job->in_flight < FEW ? most : most - most / 4);
 }
 
-void send_request(struct operator* op, const struct request_sent *p, enum verb verb, struct str body)
+void send_request(struct operator_loop *op, const struct request_sent *p, enum verb verb, struct str body)
 {
 	struct request r = {
 		.verb = verb, .resource = p->resource, .ns = p->ns, .name = p->name, .body = body, .grace = -1
@@ -31,7 +31,7 @@ void send_request(struct operator* op, const struct request_sent *p, enum verb v
 	cluster_submit(op->cluster, &r);
 }
 
-void send_get_job(struct operator* op, struct cached_job *job)
+void send_get_job(struct operator_loop *op, struct cached_job *job)
 {
 	struct request_sent p = { .purpose = FOR_JOB,
 		                  .job = job,
@@ -43,7 +43,7 @@ void send_get_job(struct operator* op, struct cached_job *job)
 	send_request(op, &p, VERB_GET, STR_NONE);
 }
 
-void send_get_child(struct operator* op, const struct request_sent *p)
+void send_get_child(struct operator_loop *op, const struct request_sent *p)
 {
 	struct request_sent ask = *p;
 

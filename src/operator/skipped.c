@@ -23,7 +23,7 @@ static struct str key_of(enum resource r, struct str kind, struct str ns, struct
 	return str_c(to);
 }
 
-static void forget(struct operator* op, struct skipped_one *one)
+static void forget(struct operator_loop *op, struct skipped_one *one)
 {
 	map_del(&op->skipped, one->key);
 	op->n_skipped[one->resource]--;
@@ -40,7 +40,7 @@ static struct str put_copy(char **at, struct str s)
 	return out;
 }
 
-static struct skipped_one *remember(struct operator* op, struct str key, const struct cluster_event *ev)
+static struct skipped_one *remember(struct operator_loop *op, struct str key, const struct cluster_event *ev)
 {
 	const struct skipped *s = &ev->skipped;
 	struct skipped_one *one =
@@ -78,7 +78,7 @@ const char *skipped_why(bool large)
 	return large ? "larger than 8 MiB" : "not an object that can be read";
 }
 
-static void skipped(struct operator* op, struct str key, const struct cluster_event *ev)
+static void skipped(struct operator_loop *op, struct str key, const struct cluster_event *ev)
 {
 	struct skipped_one *one = map_get(&op->skipped, key);
 
@@ -99,7 +99,7 @@ static void skipped(struct operator* op, struct str key, const struct cluster_ev
 	one->listed = true;
 }
 
-static void no_longer(struct operator* op, struct skipped_one *one, bool gone)
+static void no_longer(struct operator_loop *op, struct skipped_one *one, bool gone)
 {
 	if (!gone)
 		log_info(FIELDS(F_STR("resource", str_c(resource_noun(one->resource))), F_STR("kind", one->kind),
@@ -110,7 +110,7 @@ static void no_longer(struct operator* op, struct skipped_one *one, bool gone)
 }
 
 /* A list begins: those that it does not hold are gone at its end. */
-static void list(struct operator* op, const struct cluster_event *ev)
+static void list(struct operator_loop *op, const struct cluster_event *ev)
 {
 	VEC(struct skipped_one *) left = { 0 };
 	struct arena a = ARENA_INIT;
@@ -137,7 +137,7 @@ static const struct meta *meta_of(const struct object *o)
 }
 
 /* It was read, or is gone. */
-static void object(struct operator* op, const struct cluster_event *ev)
+static void object(struct operator_loop *op, const struct cluster_event *ev)
 {
 	const struct object *o = &ev->object;
 	struct skipped_one *one;
@@ -152,7 +152,7 @@ static void object(struct operator* op, const struct cluster_event *ev)
 		no_longer(op, one, ev->type == EVENT_GONE);
 }
 
-void skipped_event(struct operator* op, const struct cluster_event *ev)
+void skipped_event(struct operator_loop *op, const struct cluster_event *ev)
 {
 	const struct skipped *s = &ev->skipped;
 	struct skipped_one *one;
@@ -183,7 +183,7 @@ void skipped_event(struct operator* op, const struct cluster_event *ev)
 	}
 }
 
-void skipped_tell(struct operator* op, struct cached_job *job)
+void skipped_tell(struct operator_loop *op, struct cached_job *job)
 {
 	void *value;
 
@@ -198,7 +198,7 @@ void skipped_tell(struct operator* op, struct cached_job *job)
 	}
 }
 
-void skipped_release(struct operator* op)
+void skipped_release(struct operator_loop *op)
 {
 	void *value;
 

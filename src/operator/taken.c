@@ -10,7 +10,7 @@ static struct child_refused *refused_of(struct name_taken *t)
 	return (struct child_refused *)(void *)((char *)t - offsetof(struct child_refused, taken));
 }
 
-static void unlink_taken(struct operator* op, struct name_taken *t)
+static void unlink_taken(struct operator_loop *op, struct name_taken *t)
 {
 	if (!t->job)
 		return;
@@ -19,14 +19,14 @@ static void unlink_taken(struct operator* op, struct name_taken *t)
 	*t = (struct name_taken){ 0 };
 }
 
-void taken_forget(struct operator* op, struct cached_job *job)
+void taken_forget(struct operator_loop *op, struct cached_job *job)
 {
 	for (struct child_refused *r = job->refused; r; r = r->next)
 		unlink_taken(op, &r->taken);
 }
 
-void taken_note(struct operator* op, const struct request_sent *p, struct child_refused *r, const struct meta *found,
-                bool watched)
+void taken_note(struct operator_loop *op, const struct request_sent *p, struct child_refused *r,
+                const struct meta *found, bool watched)
 {
 	struct name_taken *t = &r->taken;
 	char *text = xmalloc(p->name.n + p->role.n + 1);
@@ -50,7 +50,7 @@ static bool is_about(const struct name_taken *t, enum resource resource, struct 
 	return t->resource == resource && str_eq(t->name, name) && str_eq(t->job->meta.ns, ns);
 }
 
-static void go_on(struct operator* op, struct name_taken *t)
+static void go_on(struct operator_loop *op, struct name_taken *t)
 {
 	struct cached_job *job = t->job;
 
@@ -59,7 +59,7 @@ static void go_on(struct operator* op, struct name_taken *t)
 	operator_look(op, job, QUEUE_FRESH);
 }
 
-void taken_left(struct operator* op, enum resource resource, struct str ns, struct str name)
+void taken_left(struct operator_loop *op, enum resource resource, struct str ns, struct str name)
 {
 	struct name_taken *next;
 
@@ -70,7 +70,7 @@ void taken_left(struct operator* op, enum resource resource, struct str ns, stru
 	}
 }
 
-void taken_not(struct operator* op, const struct request_sent *p)
+void taken_not(struct operator_loop *op, const struct request_sent *p)
 {
 	struct child_refused *r = refused_find(p->job, p->resource, p->role);
 
@@ -78,7 +78,7 @@ void taken_not(struct operator* op, const struct request_sent *p)
 		go_on(op, &r->taken);
 }
 
-static bool ask_for_child(struct operator* op, const struct child_refused *r)
+static bool ask_for_child(struct operator_loop *op, const struct child_refused *r)
 {
 	const struct name_taken *t = &r->taken;
 	struct request_sent p = { .generation = -1 };
@@ -96,7 +96,7 @@ static bool ask_for_child(struct operator* op, const struct child_refused *r)
 	return true;
 }
 
-bool taken_ask(struct operator* op, struct cached_job *job)
+bool taken_ask(struct operator_loop *op, struct cached_job *job)
 {
 	bool ended = job->record && job->record->outcome, asked = false;
 

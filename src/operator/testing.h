@@ -26,7 +26,7 @@ struct operator_script {
 	msec now;
 	msec wake;
 	struct kinds *kinds;
-	struct operator* op;
+	struct operator_loop *op;
 	yyjson_doc *doc;
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;

@@ -15,7 +15,7 @@ struct trouble {
 	char kind[];
 };
 
-static struct trouble *find_trouble(const struct operator* op, enum resource r, struct str kind)
+static struct trouble *find_trouble(const struct operator_loop *op, enum resource r, struct str kind)
 {
 	struct trouble *t = op->troubles;
 
@@ -24,7 +24,7 @@ static struct trouble *find_trouble(const struct operator* op, enum resource r, 
 	return t;
 }
 
-static struct trouble *find_or_add(struct operator* op, enum resource r, struct str kind)
+static struct trouble *find_or_add(struct operator_loop *op, enum resource r, struct str kind)
 {
 	struct trouble *t = find_trouble(op, r, kind);
 
@@ -39,7 +39,7 @@ static struct trouble *find_or_add(struct operator* op, enum resource r, struct 
 	return t;
 }
 
-struct str trouble_of(const struct operator* op, enum resource r, struct str kind)
+struct str trouble_of(const struct operator_loop *op, enum resource r, struct str kind)
 {
 	const struct trouble *t = find_trouble(op, r, kind);
 
@@ -47,7 +47,7 @@ struct str trouble_of(const struct operator* op, enum resource r, struct str kin
 }
 
 /* Does it say that there will be no list for long? */
-static bool lasts(const struct operator* op, struct trouble *t, int code)
+static bool lasts(const struct operator_loop *op, struct trouble *t, int code)
 {
 	switch (code) {
 	case 0: /* nobody has answered: that is not about this list */
@@ -65,7 +65,7 @@ static bool lasts(const struct operator* op, struct trouble *t, int code)
 	return t->errors >= ERRORS_LEAST && (t->resource == RES_JOB || !op->cache.synced[t->resource]);
 }
 
-static struct str trouble_text(const struct operator* op, const struct trouble *t, int code, struct str message,
+static struct str trouble_text(const struct operator_loop *op, const struct trouble *t, int code, struct str message,
                                struct arena *a)
 {
 	if (t->resource == RES_GROUP)
@@ -76,7 +76,7 @@ static struct str trouble_text(const struct operator* op, const struct trouble *
 }
 
 /* Everybody whose plan it changes. */
-static void look_at_jobs(struct operator* op, enum resource r, struct str kind)
+static void look_at_jobs(struct operator_loop *op, enum resource r, struct str kind)
 {
 	void *value;
 
@@ -89,7 +89,7 @@ static void look_at_jobs(struct operator* op, enum resource r, struct str kind)
 }
 
 /* True: it is news. The text of a server's own errors changes from one to the next. */
-static bool set(struct operator* op, struct trouble *t, int code, struct str message)
+static bool set(struct operator_loop *op, struct trouble *t, int code, struct str message)
 {
 	/* Not op's: one who does not lead never resets it. */
 	struct arena a = ARENA_INIT;
@@ -107,8 +107,8 @@ static bool set(struct operator* op, struct trouble *t, int code, struct str mes
 	return news;
 }
 
-enum trouble_heard operator_trouble(struct operator* op, enum resource r, struct str kind, int code, struct str message,
-                                    struct buf *line)
+enum trouble_heard operator_trouble(struct operator_loop *op, enum resource r, struct str kind, int code,
+                                    struct str message, struct buf *line)
 {
 	bool minds = r == RES_JOB ? kind.n > 0 : r == RES_GROUP && op->config.plan.gang != GANG_NONE;
 	struct trouble *t;
@@ -124,7 +124,7 @@ enum trouble_heard operator_trouble(struct operator* op, enum resource r, struct
 	return TROUBLE_NEWS;
 }
 
-void trouble_listed(struct operator* op, enum resource r, struct str kind, bool first)
+void trouble_listed(struct operator_loop *op, enum resource r, struct str kind, bool first)
 {
 	struct trouble **at = &op->troubles, *t = find_trouble(op, r, kind);
 	bool over = t && t->text;
@@ -145,14 +145,14 @@ void trouble_listed(struct operator* op, enum resource r, struct str kind, bool 
 		look_at_jobs(op, r, kind);
 }
 
-void operator_troubles(const struct operator* op, struct buf *out)
+void operator_troubles(const struct operator_loop *op, struct buf *out)
 {
 	for (const struct trouble *t = op->troubles; t; t = t->next)
 		if (t->text)
 			buf_printf(out, "%s%s%s\n", t->kind, *t->kind ? " " : "", t->text);
 }
 
-void trouble_release(struct operator* op)
+void trouble_release(struct operator_loop *op)
 {
 	struct trouble *next;
 

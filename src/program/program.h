@@ -45,7 +45,7 @@ struct program {
 	size_t n_crds;
 	struct lease *lease; /* NULL: no election */
 	bool led;            /* as it was logged */
-	struct operator* op;
+	struct operator_loop *op;
 	struct metrics *metrics;
 	struct events *events;
 	struct str identity;

@@ -12,7 +12,7 @@ struct sim_link {
 	struct sim *sim;
 	size_t slot; /* which of the SIM_LINKS */
 	msec began;
-	struct operator* op;
+	struct operator_loop *op;
 	struct sim_stream streams[RES_COUNT];
 	struct sim_event *wake;
 	msec busy; /* plans nothing before */
