@@ -113,10 +113,27 @@ void refused_passed(struct cached_job *job, const bool *passed)
 			end_refusal(r);
 }
 
+static void free_refused(struct child_refused *r)
+{
+	str_free(r->taken.name);
+	free(r->text);
+	free(r);
+}
+
+/* Roles may be others from now on. One of the running pass, or whose name is waited for, is needed on. */
 void refused_forget(struct cached_job *job)
 {
-	for (struct child_refused *r = job->refused; r; r = r->next)
+	struct child_refused **at = &job->refused, *r;
+
+	while ((r = *at)) {
 		end_refusal(r);
+		if (r->now || r->made || r->taken.job) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		free_refused(r);
+	}
 }
 
 void refused_release(struct cached_job *job)
@@ -124,8 +141,6 @@ void refused_release(struct cached_job *job)
 	free(job->undeleted);
 	for (struct child_refused *r = job->refused, *next; r; r = next) {
 		next = r->next;
-		str_free(r->taken.name);
-		free(r->text);
-		free(r);
+		free_refused(r);
 	}
 }

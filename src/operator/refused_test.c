@@ -136,6 +136,13 @@ static void test_taken_in_the_same_batch(void **state)
 	refused_settle(&job);
 	refused_passed(&job, (const bool[]){ true });
 	assert_int_equal(r->kind, REFUSED_NOT);
+	/* An edit forgets what is over, but not what is just being refused. */
+	refuse_service(&op, &job);
+	refused_forget(&job);
+	assert_true(refused_any(&job));
+	refused_settle(&job);
+	refused_forget(&job);
+	assert_null(job.refused);
 	refused_release(&job);
 }
 
