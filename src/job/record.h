@@ -172,7 +172,7 @@ struct record {
 	bool drain;                 /* a restart of the job waits for all old pods to go */
 	bool restarting;            /* since a restart, until all replicas run again */
 	bool suspended;
-	bool begun;       /* a replica has run once, whether or not it is still one */
+	bool begun;       /* all replicas have run, or one for long: what cannot be created does not end the job */
 	int32_t restarts; /* how often something was started again; edits and suspensions are none */
 	struct restart_note last;
 	struct restart_note earlier[RECORD_RESTARTS - 1]; /* those before it, newest first */

@@ -241,9 +241,6 @@ static bool has_begun(const struct record *r)
 	for (size_t i = 0; i < r->n_history; i++)
 		if (r->history[i].phase == PHASE_RUNNING)
 			return true;
-	for (size_t i = 0; i < r->n_roles; i++)
-		if (ranges_count(&r->roles[i].ran) > ranges_count(&r->roles[i].failed))
-			return true;
 	return r->running != 0;
 }
 

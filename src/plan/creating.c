@@ -72,10 +72,31 @@ void plan_pod_seen(struct pod *pod, const struct pod *before, msec now)
 	pod->stuck_calm = quiet;
 }
 
-/* Seven of eight replicas may train for days before the eighth gets a node. */
+msec creating_proof(const struct world *w)
+{
+	return 2 * w->in->config->creating_duration;
+}
+
+bool creating_is_proof(const struct world *w, const struct pod *pod)
+{
+	return pod->phase == POD_RUNNING && pod_has_run(pod) && pod->started &&
+	       w->now - pod->started >= creating_proof(w);
+}
+
+/* Seven of eight replicas may train for days before the eighth gets a node. But that a parameter server runs for a
+   minute says nothing of the worker whose image is misspelled. */
 bool creating_ends(const struct world *w)
 {
-	return !w->base->begun;
+	if (w->base->begun)
+		return false;
+	for (size_t r = 0; r < w->job->n_roles; r++)
+		for (int32_t i = 0; i < w->job->roles[r].count && !w->job->roles[r].aux; i++) {
+			const struct pod *pod = w->roles[r].replicas[i].pod;
+
+			if (pod && !pod->gone && creating_is_proof(w, pod))
+				return false;
+		}
+	return true;
 }
 
 bool creating_ends_whole(const struct world *w, const struct role_view *v)

@@ -270,6 +270,66 @@ static void what_is_a_new_problem(void **state)
 	show(runs, ARRAY_LEN(runs));
 }
 
+/* One of two runs; the other cannot. */
+static struct t *one_runs(const char *reason)
+{
+	struct t *t = waiting("ContainerCreating", RESTART_NEVER);
+	struct t_pod *p = t_pod(t, "worker", 0);
+
+	p->pod.phase = POD_RUNNING;
+	p->pod.node = STR("node-2");
+	p->pod.started = t->now;
+	p->containers[0].state = CONTAINER_RUNNING;
+	p->containers[0].started = t->now;
+	t_pod(t, "worker", 1)->pod.node = STR_NONE;
+	t_settle(t);
+	t_pod(t, "worker", 1)->pod.node = STR("node-1");
+	t_pod(t, "worker", 1)->containers[0].reason = str_c(reason);
+	return t;
+}
+
+/* That one role started says nothing of the other, whose image is misspelled: nobody holds nodes for it. */
+static void a_start_proves_nothing(void **state)
+{
+	struct t *t = one_runs("InvalidImageName");
+
+	(void)state;
+	t_settle(t);
+	assert_phase(t, "Failed");
+	t_free(t);
+	t = one_runs("ImagePullBackOff");
+	t_settle(t);
+	t_pass(t, MINUTES(15));
+	t_settle(t);
+	assert_phase(t, "Failed");
+	assert_contains(t_reason(t), "worker-1 could not be created: ImagePullBackOff");
+	t_free(t);
+}
+
+/* It has run for twice as long as others are waited for; it need not have been seen since, nor run still. */
+static void half_an_hour_proves_it(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct t *t = one_runs("ContainerCreating");
+
+		t_settle(t);
+		t_pass(t, i == 0 ? MINUTES(29) : MINUTES(30));
+		if (i == 2) {
+			t->roles[0].fail = END_ALL;
+			t_exit(t, "worker", 0, 1);
+			t_settle(t);
+		}
+		t_pod(t, "worker", 1)->containers[0].reason = STR("InvalidImageName");
+		t_settle(t);
+		if (i == 0)
+			assert_phase(t, "Failed");
+		else
+			assert_int_equal(t->record->outcome, PHASE_NONE);
+		t_free(t);
+	}
+}
+
 /* Those that ran are no replicas any more; the job has run all the same. */
 static void those_that_ran_have_left(void **state)
 {
@@ -281,6 +341,10 @@ static void those_that_ran_have_left(void **state)
 	t_settle(t);
 	t_pod(t, "worker", 1)->pod.phase = POD_RUNNING;
 	t_pod(t, "worker", 1)->pod.node = STR("node-1");
+	t_pod(t, "worker", 1)->pod.started = t->now;
+	t_pod(t, "worker", 1)->containers[0].state = CONTAINER_RUNNING;
+	t_settle(t);
+	t_pass(t, MINUTES(30));
 	t_settle(t);
 	t->roles[0].count = 1;
 	t_settle(t);
@@ -347,6 +411,8 @@ static void a_job_of_which_one_replica_has_run_waits(void **state)
 		p->pod.node = STR_NONE;
 		t_pod(t, "worker", 0)->pod.phase = POD_RUNNING;
 		t_pod(t, "worker", 0)->pod.node = STR("node-2");
+		t_pod(t, "worker", 0)->pod.started = t->now;
+		t_pod(t, "worker", 0)->containers[0].state = CONTAINER_RUNNING;
 		t_settle(t);
 		t_pass(t, MINUTES(3 * 24 * 60));
 		p->pod.node = STR("node-1");
@@ -460,6 +526,8 @@ int main(void)
 		cmocka_unit_test(a_job_that_has_run_waits),
 		cmocka_unit_test(a_job_that_has_run_is_tried_again),
 		cmocka_unit_test(a_job_of_which_one_replica_has_run_waits),
+		cmocka_unit_test(a_start_proves_nothing),
+		cmocka_unit_test(half_an_hour_proves_it),
 		cmocka_unit_test(those_that_ran_have_left),
 		cmocka_unit_test(given_up_is_no_run),
 		cmocka_unit_test(what_can_never_run_beside_a_role_that_runs),

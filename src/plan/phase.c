@@ -50,12 +50,23 @@ static bool role_is_up(const struct role_view *v)
 	return up + over >= wanted;
 }
 
-/* Not one that was only given up, since it cannot be created. */
-static bool is_begun(const struct replica *rep)
+/* Does it show that the job works? */
+static bool is_begun(const struct world *w, const struct replica *rep)
 {
-	if (rep->verdict == V_FAILED || rep->verdict == V_GIVEN_UP)
-		return rep->pod && rep->pod->phase != POD_PENDING && pod_has_run(rep->pod);
-	return rep->verdict == V_RUNNING || rep->verdict == V_COMPLETED;
+	switch (rep->verdict) {
+	case V_COMPLETED:
+		return true;
+	case V_RUNNING:
+		return creating_is_proof(w, rep->pod);
+	case V_FAILED:
+	case V_GIVEN_UP:
+		return rep->pod && pod_has_run(rep->pod) && replica_ran_for(w, rep) >= creating_proof(w);
+	case V_ABSENT:
+	case V_PENDING:
+	case V_SCHEDULED:
+		break;
+	}
+	return false;
 }
 
 /* Which replicas have run once; when all have, the job's running time begins. */
@@ -72,7 +83,7 @@ static void note_running(struct world *w)
 			enum verdict verdict = v->replicas[i].verdict;
 
 			any |= verdict != V_ABSENT;
-			w->next->begun |= is_begun(&v->replicas[i]);
+			w->next->begun |= is_begun(w, &v->replicas[i]);
 			if (verdict == V_RUNNING || verdict == V_COMPLETED || verdict == V_GIVEN_UP)
 				ranges_add(&v->rec->ran, w->a, i);
 		}
@@ -83,6 +94,7 @@ static void note_running(struct world *w)
 	if (!all)
 		return;
 	w->next->running = w->stamp;
+	w->next->begun = true;
 	for (size_t r = 0; r < w->job->n_roles; r++)
 		w->roles[r].rec->ran.n = 0;
 }

@@ -122,7 +122,11 @@ bool node_is_down(const struct world *w, struct str name);
 /* creating.c */
 enum creating { CREATING_FINE, CREATING_RESTART, CREATING_FAILED, CREATING_HOPELESS };
 enum creating creating_state(struct world *w, const struct pod *pod);
-/* May they end the job? Not one of which any replica has run. */
+/* A replica that has run for so long shows that the job works, whatever others come to. */
+msec creating_proof(const struct world *w);
+/* Does that pod show it now? */
+bool creating_is_proof(const struct world *w, const struct pod *pod);
+/* May they end the job? Not one that works. */
 bool creating_ends(const struct world *w);
 /* The same where all pods of a job start together (the cluster on this machine): that another role was a moment faster
    says nothing of this one. */
