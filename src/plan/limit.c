@@ -1,5 +1,5 @@
-/* The restart limit: which count it looks at, and when that begins anew; restart_allowed() of restart.c compares. A
-   restart counts once, where it raises the generation: at the replica, at its role or at the job. */
+/* The restart limit: which count it looks at, and when that begins anew; restart.c and judge.c ask whether it is
+   reached. A restart counts once, where it raises the generation: at the replica, at its role or at the job. */
 #include "plan/world.h"
 
 /* What the limit of that replica looks at. */
