@@ -45,7 +45,7 @@ has_state() { # has_state NAME STATE
 TfJob.mlkube.io/bad created"
   split people submit good.yaml
   is "$status" 1
-  has "$err" "exists already"
+  has "$err" "already exists"
   split people wait good --timeout 120s
   is "$status" 0
   has "$out" "good Succeeded: "
