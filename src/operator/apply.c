@@ -144,10 +144,8 @@ static bool act(struct operator_loop *op, struct cached_job *job, const struct p
 		return false;
 	if (first->type == ACT_CREATE && resource_traits(first->resource)->of_replica)
 		return creates_begin(op, job, plan, first->resource);
-	if (first->type == ACT_CREATE || first->type == ACT_PATCH) {
-		ASSERT(first->resource == RES_GROUP);
-		return groups_write(op, job, first);
-	}
+	if (first->type == ACT_CREATE || first->type == ACT_PATCH)
+		return sole_write(op, job, first);
 	for (; sent < plan->n_actions && send_may(op, job); sent++) {
 		const struct action *a = &plan->actions[sent];
 

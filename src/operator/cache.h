@@ -144,7 +144,8 @@ struct cached_job {
 	struct child_refused *refused;
 	char *undeleted; /* what was said to its last DELETE that was refused */
 	struct losses losses;
-	uint64_t group_kept; /* its PodGroup is not as it wants it, and stays so */
+	uint64_t kept[RES_COUNT]; /* what the server made of our last write of a sole child, where it is not as we want
+	                             it */
 	msec status_written;
 	enum status_form status_form;
 	msec status_whole;     /* with another form: all of it is tried again then */

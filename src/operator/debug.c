@@ -120,6 +120,7 @@ static void put_refused(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct ca
 
 static void put_job(struct operator_loop *op, struct cached_job *job, yyjson_mut_doc *doc, yyjson_mut_val *to)
 {
+	const struct group *group;
 	struct plan_input in;
 	struct plan plan;
 
@@ -138,12 +139,13 @@ static void put_job(struct operator_loop *op, struct cached_job *job, yyjson_mut
 	}
 	put_pods(doc, to, &in);
 	put_number(doc, to, "servicesKnown", (int64_t)in.n_services);
-	if (in.group) {
-		yyjson_mut_val *group = obj(doc, to, "podGroup");
+	group = (const struct group *)in.sole[RES_GROUP].have;
+	if (group) {
+		yyjson_mut_val *known = obj(doc, to, "podGroup");
 
-		text(doc, group, "name", in.group->meta.name);
-		put_number(doc, group, "minMember", in.group->min_member);
-		text(doc, group, "phase", in.group->phase);
+		text(doc, known, "name", group->meta.name);
+		put_number(doc, known, "minMember", group->min_member);
+		text(doc, known, "phase", group->phase);
 	}
 	plan = plan_job(&in, &op->arena);
 	put_plan(doc, to, &in, &plan);

@@ -149,12 +149,13 @@ static void fill(struct operator_loop *op, struct cached_job *job, const struct 
 		.config = &op->config.plan,
 		.undeleted = str_c(job->undeleted ? job->undeleted : ""),
 		.losses = job->losses,
-		.group_kept = job->group_kept,
-		.groups_trouble = trouble_of(op, RES_GROUP, STR_NONE),
 		.now = op->now,
 		.status_written = job->status_written,
 		.status_held = job->status_held,
 	};
+	for (enum resource r = 0; r < RES_COUNT; r++)
+		if (sole_writer(r))
+			ret->sole[r] = (struct plan_sole){ NULL, job->kept[r], trouble_of(op, r, STR_NONE) };
 	ret->n_refusals = refused_list(job, &op->arena, &ret->refusals);
 	if (!ch)
 		return;
@@ -166,9 +167,10 @@ static void fill(struct operator_loop *op, struct cached_job *job, const struct 
 	for (const struct cached_child *s = ch->first[RES_SERVICE]; s; s = s->next)
 		if (owns(job, &s->service->meta))
 			services[ret->n_services++] = s->service;
-	for (const struct cached_child *g = ch->first[RES_GROUP]; g; g = g->next)
-		if (owns(job, &g->group->meta))
-			ret->group = g->group;
+	for (enum resource r = 0; r < RES_COUNT; r++)
+		for (const struct cached_child *c = ch->first[r]; c && sole_writer(r); c = c->next)
+			if (owns(job, &c->child->meta))
+				ret->sole[r].have = c->child;
 	ret->pods = pods;
 	ret->services = services;
 }

@@ -1,62 +1,37 @@
-/* The PodGroups of jobs are written. */
-#include "base/http_code.h"
-#include "operator/internal.h"
-#include "operator/send.h"
+/* PodGroups: the one that a job with a gang has. */
+#include "operator/sole.h"
 
-bool groups_write(struct operator_loop *op, struct cached_job *job, const struct action *a)
+static bool groups_used(const struct plan_config *config)
 {
-	bool make = a->type == ACT_CREATE;
-	struct request_sent p = {
-		.purpose = FOR_GROUP, .job = job, .resource = RES_GROUP, .ns = job->meta.ns, .wish = a->wish
-	};
-	struct err e = ERR_INIT;
-
-	buf_clear(&op->body);
-	if (!(make ? kind_group(job->parsed, a->gang, &op->body, &e)
-	           : kind_group_patch(job->parsed, a->group, a->gang, &op->body, &e))) {
-		creates_unbuildable(op, job, RES_GROUP, STR_NONE, &e);
-		return false;
-	}
-	p.name = make ? kind_group_name(job->parsed) : a->group->meta.name;
-	p.uid = make ? STR_NONE : a->group->meta.uid;
-	send_request(op, &p, make ? VERB_CREATE : VERB_PATCH, buf_str(&op->body));
-	return true;
+	return config->gang != GANG_NONE;
 }
 
-static void made(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
+static bool put_group(struct kind_job *kj, const struct child *have, const void *want, struct buf *out, struct err *e)
 {
-	struct cached_job *job = p->job;
-
-	refused_made(job, RES_GROUP, p->role);
-	cache_answer(&op->cache, &o->object, requests_serial(o->id));
-	if (p->verb == VERB_PATCH)
-		job->group_kept = plan_group_kept(p->wish, o->object.group);
+	return have ? kind_group_patch(kj, (const struct group *)have, want, out, e) : kind_group(kj, want, out, e);
 }
 
-static void refused(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
+static uint64_t group_kept(uint64_t wish, const struct child *have)
 {
-	enum refusal_kind kind = plan_group_refusal(o->code, o->reason, o->message);
-
-	if (kind == REFUSED_NOT || o->retry_after)
-		outcome_failed(p->job, o);
-	else
-		refused_take(op, p->job, RES_GROUP, p->role, kind,
-		             plan_group_refused(op->config.plan.gang, o->code, o->message, &op->arena));
+	return plan_group_kept(wish, (const struct group *)have);
 }
 
-void groups_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o)
+static struct str group_refused(const struct plan_config *config, int code, struct str message, struct arena *a)
 {
-	bool exists = o->code == HTTP_CONFLICT && str_eqc(o->reason, "AlreadyExists");
-
-	if (http_is_good(o->code)) {
-		made(op, p, o);
-	} else if (o->code == HTTP_NOT_FOUND && p->verb == VERB_PATCH) {
-		cache_missing(&op->cache, RES_GROUP, p->ns, p->name, p->uid);
-	} else if (o->code == 0 || exists || (o->code == HTTP_CONFLICT && p->verb == VERB_PATCH)) {
-		send_get_child(op, p);
-	} else {
-		refused(op, p, o);
-		if (o->code >= HTTP_SERVER_ERROR)
-			send_get_child(op, p);
-	}
+	return plan_group_refused(config->gang, code, message, a);
 }
+
+static struct str groups_trouble(const struct plan_config *config, int code, struct str message, struct arena *a)
+{
+	return plan_groups_trouble(config->gang, code, message, a);
+}
+
+const struct sole_writer group_writer = {
+	.used = groups_used,
+	.name = kind_group_name,
+	.put = put_group,
+	.kept = group_kept,
+	.refusal = plan_group_refusal,
+	.refused = group_refused,
+	.trouble = groups_trouble,
+};

@@ -5,6 +5,7 @@
 #include "operator/cache.h"
 #include "operator/operator.h"
 #include "operator/requests.h"
+#include "operator/sole.h"
 
 struct operator_loop {
 	struct cluster *cluster;
@@ -88,10 +89,12 @@ void creates_drop(struct operator_loop *op, struct cached_job *job);
 /* One of that sort and role was refused: no more of these are sent, and of the rest one first. */
 void creates_skip(struct operator_loop *op, struct cached_job *job, enum resource r, struct str role);
 
-/* groups.c: makes or changes the job's PodGroup. False: it could not be sent. */
-bool groups_write(struct operator_loop *op, struct cached_job *job, const struct action *a);
+/* sole.c: does the operator make such children of which a job has one? */
+bool sole_is_used(const struct operator_loop *op, enum resource r);
+/* Makes or changes one. False: it could not be sent. */
+bool sole_write(struct operator_loop *op, struct cached_job *job, const struct action *a);
 /* The answer to that. */
-void groups_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o);
+void sole_answered(struct operator_loop *op, const struct request_sent *p, const struct outcome *o);
 
 /* trouble.c: why it cannot be listed; empty: it can, or nobody knows yet. */
 struct str trouble_of(const struct operator_loop *op, enum resource r, struct str kind);

@@ -165,10 +165,11 @@ void operator_listen(struct operator_loop *op)
 static bool can_plan(const struct operator_loop *op)
 {
 	const struct cache *c = &op->cache;
-	bool groups = op->config.plan.gang != GANG_NONE && !trouble_of(op, RES_GROUP, STR_NONE).n;
 
-	return c->synced[RES_POD] && c->synced[RES_SERVICE] && (!op->config.nodes || c->synced[RES_NODE]) &&
-	       (!groups || c->synced[RES_GROUP]);
+	for (enum resource r = 0; r < RES_COUNT; r++)
+		if (sole_is_used(op, r) && !trouble_of(op, r, STR_NONE).n && !c->synced[r])
+			return false;
+	return c->synced[RES_POD] && c->synced[RES_SERVICE] && (!op->config.nodes || c->synced[RES_NODE]);
 }
 
 bool operator_serves(const struct operator_loop *op, struct str kind)

@@ -384,8 +384,8 @@ void outcome_take(struct operator_loop *op, const struct outcome *o)
 	case FOR_LABELS:
 		labels_answered(op, &p, o);
 		break;
-	case FOR_GROUP:
-		groups_answered(op, &p, o);
+	case FOR_SOLE:
+		sole_answered(op, &p, o);
 		break;
 	}
 	requests_done(&p);

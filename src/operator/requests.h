@@ -16,7 +16,7 @@ enum request_purpose {
 	FOR_CHILD,  /* what stands under that name? */
 	FOR_SEEN,   /* the same for a pod that the record saw and we did not */
 	FOR_LABELS, /* adopt it */
-	FOR_GROUP,  /* make or change the PodGroup */
+	FOR_SOLE,   /* make or change a child of which there is one */
 };
 
 struct request_sent {
@@ -31,7 +31,7 @@ struct request_sent {
 	int32_t index;
 	int64_t generation;
 	bool force;
-	uint64_t wish; /* FOR_GROUP: the action's */
+	uint64_t wish; /* FOR_SOLE: the action's */
 	bool durable;  /* FOR_STATUS: it says what must be remembered */
 };
 

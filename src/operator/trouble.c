@@ -68,8 +68,8 @@ static bool lasts(const struct operator_loop *op, struct trouble *t, int code)
 static struct str trouble_text(const struct operator_loop *op, const struct trouble *t, int code, struct str message,
                                struct arena *a)
 {
-	if (t->resource == RES_GROUP)
-		return plan_groups_trouble(op->config.plan.gang, code, message, a);
+	if (t->resource != RES_JOB)
+		return sole_writer(t->resource)->trouble(&op->config.plan, code, message, a);
 	return arena_printf(a, "%s: its jobs cannot be listed (%d): %.*s",
 	                    cache_listed(&op->cache, RES_JOB, str_c(t->kind)) ? "not watched" : "not served", code,
 	                    STR_F(message));
@@ -110,7 +110,7 @@ static bool set(struct operator_loop *op, struct trouble *t, int code, struct st
 enum trouble_heard operator_trouble(struct operator_loop *op, enum resource r, struct str kind, int code,
                                     struct str message, struct buf *line)
 {
-	bool minds = r == RES_JOB ? kind.n > 0 : r == RES_GROUP && op->config.plan.gang != GANG_NONE;
+	bool minds = r == RES_JOB ? kind.n > 0 : sole_is_used(op, r);
 	struct trouble *t;
 
 	if (!minds)

@@ -86,7 +86,7 @@ struct str plan_groups_trouble(enum gang_kind kind, int code, struct str message
    versions refuse them. */
 static bool waits_for_queue(const struct world *w)
 {
-	const struct group *g = w->in->group;
+	const struct group *g = world_group(w);
 
 	return w->in->config->gang == GANG_VOLCANO && (!g->phase.n || str_eqc(g->phase, "Pending"));
 }
@@ -119,7 +119,7 @@ static const int32_t *count_left(const struct world *w)
    no reason to write the group while nobody waits for a place. */
 static struct gang *wanted(const struct world *w)
 {
-	const struct group *g = w->in->group;
+	const struct group *g = world_group(w);
 	struct gang *want = arena_new(w->a, struct gang);
 
 	*want = gang_of(w->job, count_left(w), w->a);
@@ -146,29 +146,29 @@ static void write_group(struct world *w, enum action_type type, const struct gan
 		return;
 	}
 	act = world_act(w, type, RES_GROUP);
-	act->group = w->in->group;
-	act->gang = want;
+	act->have = w->in->sole[RES_GROUP].have;
+	act->want = want;
 	act->wish = wish_of(w->job, want);
 }
 
 void gang_keep(struct world *w)
 {
-	const struct group *g = w->in->group;
+	const struct group *g = world_group(w);
 	const struct gang *want;
 
 	if (!is_on(w) || (!g && !any_is(w, V_ABSENT))) {
 		refusal_group_passed(w);
 		return;
 	}
-	w->gang_held = w->in->groups_trouble.n || !g || going(g) || waits_for_queue(w);
-	if (w->in->groups_trouble.n || (g && going(g)))
+	w->gang_held = w->in->sole[RES_GROUP].trouble.n || !g || going(g) || waits_for_queue(w);
+	if (w->in->sole[RES_GROUP].trouble.n || (g && going(g)))
 		return;
 	want = wanted(w);
 	if (!g)
 		write_group(w, ACT_CREATE, want);
 	/* What the server made of it when we wrote just that is what it wants. */
 	else if (differs(w->in->config->gang, w->job, want, g) &&
-	         plan_group_kept(wish_of(w->job, want), g) != w->in->group_kept)
+	         plan_group_kept(wish_of(w->job, want), g) != w->in->sole[RES_GROUP].kept)
 		write_group(w, ACT_PATCH, want);
 	else
 		refusal_group_passed(w);
@@ -176,7 +176,7 @@ void gang_keep(struct world *w)
 
 void gang_drop(struct world *w)
 {
-	const struct group *g = w->in->group;
+	const struct group *g = world_group(w);
 
 	if (g && !going(g) && !undeleted_holds(w, RES_GROUP, &g->child))
 		world_act(w, ACT_DELETE, RES_GROUP)->target = &g->meta;
@@ -184,11 +184,11 @@ void gang_drop(struct world *w)
 
 struct str gang_line(const struct world *w)
 {
-	const struct group *g = w->in->group;
+	const struct group *g = world_group(w);
 	struct str why, queue;
 
-	if (w->in->groups_trouble.n)
-		return arena_printf(w->a, "waiting: %.*s", STR_F(w->in->groups_trouble));
+	if (w->in->sole[RES_GROUP].trouble.n)
+		return arena_printf(w->a, "waiting: %.*s", STR_F(w->in->sole[RES_GROUP].trouble));
 	if (!g)
 		return STR("creating its PodGroup");
 	if (going(g))

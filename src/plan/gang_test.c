@@ -181,7 +181,7 @@ static void test_server_knows_better(void **state)
 	t->group.needs = extra;
 	next_plan(t);
 	assert_int_equal(t_actions(t, ACT_PATCH, RES_GROUP), 1);
-	assert_ptr_equal(t->plan.actions[0].group, &t->group);
+	assert_ptr_equal(t->plan.actions[0].have, &t->group.child);
 	t->group_kept = plan_group_kept(t->plan.actions[0].wish, &t->group);
 	next_plan(t);
 	assert_int_equal(t_actions(t, ACT_PATCH, RES_GROUP), 0);

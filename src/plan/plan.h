@@ -65,6 +65,13 @@ struct fleet {
 	size_t total, not_ready; /* without those that are gone or carry the out-of-service taint */
 };
 
+/* A child of which a job has one: its PodGroup. */
+struct plan_sole {
+	const struct child *have; /* NULL: there is none */
+	uint64_t kept;            /* what the server made of our last write, and of that; 0: nothing of it */
+	struct str trouble;       /* why there can be none; empty: there can */
+};
+
 struct plan_input {
 	const struct job *job;
 	const struct record *record;   /* NULL: none yet */
@@ -72,10 +79,8 @@ struct plan_input {
 	size_t n_pods;
 	const struct service *const *services;
 	size_t n_services;
-	const struct group *group; /* the job's PodGroup; NULL: there is none */
-	uint64_t group_kept;       /* plan_group_kept() of the answer to our last write of it; 0: none */
-	struct str groups_trouble; /* why there can be no PodGroups; empty: there can */
-	const struct fleet *fleet; /* NULL: nodes are not known, node failure is not looked at */
+	struct plan_sole sole[RES_COUNT]; /* of resources of which a job has one child */
+	const struct fleet *fleet;        /* NULL: nodes are not known, node failure is not looked at */
 	const struct plan_config *config;
 	const struct refusal *refusals; /* of each sort and role at most one */
 	size_t n_refusals;
@@ -100,9 +105,9 @@ struct action {
 	int32_t index;             /* … */
 	int64_t generation;        /* … of a pod */
 	const struct meta *target; /* DELETE of a child: name and UID of what goes */
-	const struct group *group; /* PATCH of a PodGroup: as it stands there */
-	const struct gang *gang;   /* CREATE, PATCH of a PodGroup: what it shall say */
-	uint64_t wish;             /* … for plan_group_kept() */
+	const struct child *have;  /* PATCH of a sole child: as it stands there */
+	const void *want;          /* CREATE, PATCH of one: what it shall say, to whoever writes it: a struct gang */
+	uint64_t wish;             /* … as a number, for what is kept of the answer */
 	bool force;                /* DELETE of a pod: grace period 0 */
 	struct str node;           /* GET */
 };

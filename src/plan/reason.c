@@ -146,8 +146,8 @@ static struct str pending_line(const struct world *w, const struct role_view *v,
 {
 	struct str name = name_in_role(w, v, rep), why = reason_clip(rep->pod->message);
 
-	if (!why.n && w->in->group)
-		why = reason_clip(w->in->group->message);
+	if (!why.n && world_group(w))
+		why = reason_clip(world_group(w)->message);
 	return arena_printf(w->a, "waiting for %.*s%.*s to be scheduled%s%.*s", STR_F(name), STR_F(more(w, n)),
 	                    why.n ? ": " : "", STR_F(why));
 }

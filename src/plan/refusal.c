@@ -229,7 +229,7 @@ bool refusal_check(struct world *w)
 	for (size_t i = 0; i < w->in->n_refusals; i++) {
 		const struct refusal *r = &w->in->refusals[i];
 
-		if (r->resource == RES_GROUP)
+		if (!resource_traits(r->resource)->of_replica)
 			continue;
 		w->passed[i] = has_passed(w, r);
 		if (!final && refusal_holds(w, i) && is_final(w, r))

@@ -111,9 +111,7 @@ const struct plan *t_plan(struct t *t)
 		.n_pods = t->n_pods,
 		.services = services,
 		.n_services = t->n_services,
-		.group = t->has_group ? &t->group : NULL,
-		.group_kept = t->group_kept,
-		.groups_trouble = t->groups_trouble,
+		.sole[RES_GROUP] = { t->has_group ? &t->group.child : NULL, t->group_kept, t->groups_trouble },
 		.fleet = t->nodes.n ? &t->fleet : NULL,
 		.config = &t->config,
 		.refusals = refusals,
@@ -219,6 +217,8 @@ static void sweep_services(struct t *t)
 
 static void write_group(struct t *t, const struct action *act)
 {
+	const struct gang *gang = act->want;
+
 	if (act->type == ACT_CREATE) {
 		assert_false(t->has_group);
 		t->has_group = true;
@@ -226,11 +226,11 @@ static void write_group(struct t *t, const struct action *act)
 		t->group.queue = STR("default");
 		t->groups_created++;
 	} else {
-		assert_ptr_equal(act->group, &t->group);
+		assert_ptr_equal(act->have, &t->group.child);
 		t->groups_patched++;
 	}
-	t->group.min_member = act->gang->members;
-	t->group.needs = act->gang->needs;
+	t->group.min_member = gang->members;
+	t->group.needs = gang->needs;
 	if (t->job.scheduling.queue.n)
 		t->group.queue = t->job.scheduling.queue;
 	if (t->job.scheduling.timeout >= 0)

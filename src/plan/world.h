@@ -63,6 +63,12 @@ struct world {
 	msec wake, deadline;
 };
 
+/* The job's PodGroup; NULL: there is none. */
+static inline const struct group *world_group(const struct world *w)
+{
+	return (const struct group *)w->in->sole[RES_GROUP].have;
+}
+
 /* world.c */
 /* Opens the records; then, for a job without errors, sorts what exists by role and index. */
 void world_open(struct world *w, const struct plan_input *in, struct arena *a);
