@@ -9,8 +9,9 @@ teardown() {
   if [ -d home ]; then dljob local down --now >/dev/null 2>&1 || true; fi
 }
 
-# bar NAME INDEX: a script whose bar goes on once its last state was shown in the file NAME.
+# bar NAME REPLICA: a script whose bar goes on once its last state was shown in the file NAME.
 bar() {
+  : >"$1"
   cat <<SH
 shown() { until grep -aq "$2 | .*\$1" $PWD/$1; do sleep 0.05; done; }
 printf 'begin\nat 1\r'
