@@ -149,11 +149,6 @@ static void put_spec(struct kind_job *kj, const struct group *have, const struct
 	buf_putc(out, '}');
 }
 
-static bool fits(const struct buf *out, struct err *e)
-{
-	return !out->overflow || err_set(e, ERR_LIMIT, "the PodGroup does not fit");
-}
-
 bool kind_group(struct kind_job *kj, const struct gang *want, struct buf *out, struct err *e)
 {
 	const struct gang_api *api = gang_api(kind_gang(kj));
@@ -174,7 +169,7 @@ bool kind_group(struct kind_job *kj, const struct gang *want, struct buf *out, s
 	buf_put(out, STR("},"));
 	put_spec(kj, NULL, want, out);
 	buf_putc(out, '}');
-	return fits(out, e);
+	return kind_found_room(out, "PodGroup", kind_group_name(kj), e);
 }
 
 bool kind_group_patch(struct kind_job *kj, const struct group *have, const struct gang *want, struct buf *out,
@@ -185,5 +180,5 @@ bool kind_group_patch(struct kind_job *kj, const struct group *have, const struc
 	buf_put(out, STR("},"));
 	put_spec(kj, have, want, out);
 	buf_putc(out, '}');
-	return fits(out, e);
+	return kind_found_room(out, "PodGroup", kind_group_name(kj), e);
 }

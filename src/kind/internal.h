@@ -134,6 +134,8 @@ static inline bool kind_wants_env(const struct role *role, const struct template
 	return role->env_everywhere || c->counts;
 }
 
+/* Did all of it find room in OUT? Otherwise why not: "the pod master-0 is larger than 3 MiB". */
+bool kind_found_room(const struct buf *out, const char *noun, struct str name, struct err *e);
 /* ,"ownerReferences":[…] of the job's children. */
 void kind_put_owner(const struct kind_job *kj, struct buf *out);
 /* "key":"value" */

@@ -26,6 +26,12 @@ void kind_put_own_labels(const struct kind_job *kj, const struct role *role, int
 	buf_printf(out, ",\"" LABEL_INDEX "\":\"%d\",\"" LABEL_GENERATION "\":\"%lld\"", index, (long long)generation);
 }
 
+bool kind_found_room(const struct buf *out, const char *noun, struct str name, struct err *e)
+{
+	return !out->overflow ||
+	       err_set(e, ERR_LIMIT, "the %s %.*s is larger than %zu MiB", noun, STR_F(name), out->max >> 20);
+}
+
 void kind_put_owner(const struct kind_job *kj, struct buf *out)
 {
 	const struct kind *k = &kj->file->kind;
@@ -194,5 +200,5 @@ bool kind_pod(struct kind_job *kj, size_t role, int32_t index, int64_t generatio
 		return false;
 	put_pod(kj, parts, &say, role, index, generation, out);
 	pod_say_end(kj);
-	return !out->overflow || err_set(e, ERR_LIMIT, "the pod does not fit");
+	return kind_found_room(out, "pod", names.pod, e);
 }

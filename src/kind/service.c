@@ -173,7 +173,5 @@ bool kind_service(struct kind_job *kj, size_t role, int32_t index, struct buf *o
 	if (ok)
 		put_service(kj, &say, names.service, role, index, out);
 	lua_settop(kj->kinds->sb.L, 0);
-	if (ok && out->overflow)
-		ok = err_set(e, ERR_LIMIT, "the service does not fit");
-	return ok;
+	return ok && kind_found_room(out, "service", names.service, e);
 }

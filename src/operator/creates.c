@@ -53,12 +53,6 @@ static bool create(struct operator_loop *op, struct cached_job *job, const struc
 		creates_unbuildable(op, job, p.resource, role->name, &e);
 		return false;
 	}
-	if (op->body.overflow) {
-		err_set(&e, ERR_LIMIT, "the %s of %.*s %d is too large", pod ? "pod" : "service", STR_F(role->name),
-		        c->index);
-		creates_unbuildable(op, job, p.resource, role->name, &e);
-		return false;
-	}
 	p.name = pod ? names.pod : names.service;
 	send_request(op, &p, VERB_CREATE, buf_str(&op->body));
 	job->creates.in_flight++;

@@ -81,6 +81,19 @@ void script_limit(struct operator_script *s, size_t requests_max)
 	s->op = operator_new(&s->cluster, s->kinds, clock_of(s), &config);
 }
 
+void script_kind(struct operator_script *s, const char *lua)
+{
+	struct err e = ERR_INIT;
+
+	operator_free(s->op);
+	s->op = NULL;
+	kinds_free(s->kinds);
+	s->kinds = kinds_new(&kind_limits_default);
+	if (!kinds_load_text(s->kinds, STR("test.lua"), str_c(lua), &e))
+		fail_msg("%s", err_msg(&e));
+	script_limit(s, operator_config_default.requests_max);
+}
+
 int script_setup(void **state)
 {
 	struct operator_script *s = xcalloc(1, sizeof(*s));

@@ -44,6 +44,8 @@ int script_teardown(void **state);
 
 /* Another operator, with so many requests in flight at the most. */
 void script_limit(struct operator_script *s, size_t requests_max);
+/* Another operator, that knows TfJobs by this Lua. */
+void script_kind(struct operator_script *s, const char *lua);
 /* From now on it is about the job of that name, which has no status yet. Its UID is the name. */
 void speak_of(struct operator_script *s, const char *name);
 /* Calls the operator; delivers one event to it; an empty list of one resource, and of all. */
