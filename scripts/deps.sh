@@ -4,6 +4,8 @@
 #   scripts/deps.sh           what the build and `make test` need
 #   scripts/deps.sh --lint    the linters and the coverage tool as well
 #   scripts/deps.sh --release what makes and tries Debian packages and wheels as well
+#   scripts/deps.sh --yyjson DIR
+#                             builds yyjson from its sources in DIR, for this checkout alone
 #
 # Everything comes from Debian's packages. On Debian 12 yyjson is not packaged: the two small
 # packages of the next release are unpacked into build/deps with an apt configuration of our own,
@@ -98,10 +100,28 @@ deps: $1. Please install what is missing; its names are
   in openSUSE:$opensuse
 TEXT
   case "$debian " in
-  *" libyyjson-dev "*) echo "yyjson must be 0.10 or later: https://github.com/ibireme/yyjson" >&2 ;;
+  *" libyyjson-dev "*)
+    cat >&2 <<'TEXT'
+yyjson must be 0.10 or later; where the package is older, as in Ubuntu 24.04:
+  git clone --branch 0.10.0 https://github.com/ibireme/yyjson build/yyjson
+  scripts/deps.sh --yyjson build/yyjson
+TEXT
+    ;;
   esac
   return 1
 }
+
+# Found by the build where the system has none that is new enough.
+if [ "${1:-}" = --yyjson ]; then
+  src=${2:?deps: --yyjson wants the folder with the sources}/src
+  [ -f "$src/yyjson.c" ] || { echo "deps: there is no $src/yyjson.c" >&2; exit 2; }
+  mkdir -p build/deps/include build/deps/lib
+  cc -O2 -fPIC -shared -Wl,-soname,libyyjson.so.0 -o build/deps/lib/libyyjson.so.0 "$src/yyjson.c" -lm
+  ln -sf libyyjson.so.0 build/deps/lib/libyyjson.so
+  cp "$src/yyjson.h" build/deps/include/
+  rm -f build/deps/lib/libyyjson0.control
+  exit
+fi
 
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   [ "${1:-}" != --release ] || { echo "deps: packages are made on Debian" >&2; exit 1; }

@@ -50,7 +50,9 @@ bash-bats jq python-yaml binutils
   in openSUSE: gcc make meson ninja pkgconf-pkg-config libyaml-devel lua54-devel libuv-devel libcurl-devel \
 libgnutls-devel libmicrohttpd-devel sqlite3-devel libcmocka-devel yyjson-devel openssl curl bats jq python3-PyYAML \
 binutils
-yyjson must be 0.10 or later: https://github.com/ibireme/yyjson"
+yyjson must be 0.10 or later; where the package is older, as in Ubuntu 24.04:
+  git clone --branch 0.10.0 https://github.com/ibireme/yyjson build/yyjson
+  scripts/deps.sh --yyjson build/yyjson"
 }
 
 @test "without apt-get: what is there is enough, or only what is not is named" {
@@ -98,5 +100,28 @@ missing; its names are
   in Fedora:   yyjson-devel
   in Arch:     yyjson
   in openSUSE: yyjson-devel
-yyjson must be 0.10 or later: https://github.com/ibireme/yyjson"
+yyjson must be 0.10 or later; where the package is older, as in Ubuntu 24.04:
+  git clone --branch 0.10.0 https://github.com/ibireme/yyjson build/yyjson
+  scripts/deps.sh --yyjson build/yyjson"
+}
+
+@test "a yyjson of one's own: built from its sources, and enough from then on" {
+  mkdir -p own/src
+  echo 'int yyjson_of_ours(void);' >own/src/yyjson.h
+  printf '#include "yyjson.h"\nint yyjson_of_ours(void) { return 10; }\n' >own/src/yyjson.c
+  split scripts/deps.sh --yyjson nowhere
+  is "$status" 2
+  is "$err" "deps: there is no nowhere/src/yyjson.c"
+  split scripts/deps.sh --yyjson own
+  is "$status" 0
+  is "$out$err" ""
+  printf '#include <yyjson.h>\nint main(void) { return yyjson_of_ours(); }\n' >main.c
+  cc -Ibuild/deps/include main.c -o main -Lbuild/deps/lib -Wl,-rpath,"$PWD/build/deps/lib" -lyyjson
+  split ./main
+  is "$status" 10
+  everything
+  printf 'yyjson >= 0.10\n' >lacks
+  deps_sh
+  is "$status" 0
+  is "$out$err" ""
 }
