@@ -26,4 +26,28 @@
 			(e)->next->prev = (e)->prev;                                                                   \
 	} while (0)
 
+/* The same where LAST points at the pointer to the last one, too: E becomes the first one, the last one, or is taken
+   out. */
+#define deque_push(first, last, e)                                                                                     \
+	do {                                                                                                           \
+		(e)->prev = NULL;                                                                                      \
+		(e)->next = *(first);                                                                                  \
+		*((e)->next ? &(e)->next->prev : (last)) = (e);                                                        \
+		*(first) = (e);                                                                                        \
+	} while (0)
+
+#define deque_append(first, last, e)                                                                                   \
+	do {                                                                                                           \
+		(e)->next = NULL;                                                                                      \
+		(e)->prev = *(last);                                                                                   \
+		*((e)->prev ? &(e)->prev->next : (first)) = (e);                                                       \
+		*(last) = (e);                                                                                         \
+	} while (0)
+
+#define deque_drop(first, last, e)                                                                                     \
+	do {                                                                                                           \
+		*((e)->prev ? &(e)->prev->next : (first)) = (e)->next;                                                 \
+		*((e)->next ? &(e)->next->prev : (last)) = (e)->prev;                                                  \
+	} while (0)
+
 #endif

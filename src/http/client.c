@@ -1,20 +1,20 @@
 #include "http/client_call.h"
 
+#include "base/list.h"
+
 /* Users' callbacks may ask for anything at any time, but libcurl must not be changed from inside itself.
    So every way in is a pair of enter and leave, and the outermost leave carries out what was asked for. */
 
 enum { DEFAULT_BODY_MAX = 16 << 20, RETIRED_MAX = 8 };
-
-struct list {
-	struct http_call *first, *last;
-};
 
 struct http_client {
 	struct loop *loop;
 	size_t connections;
 	struct http_pool *pool;                 /* where new calls go */
 	struct http_pool *retired[RETIRED_MAX]; /* of older configurations, until their last call has ended */
-	struct list waiting, active;
+	struct {
+		struct http_call *first, *last;
+	} waiting, active;
 	struct http_call *doomed; /* cancelled while libcurl was at work */
 	struct heap due;
 	struct loop_timer *timer;
@@ -23,30 +23,6 @@ struct http_client {
 	bool in_curl, dead;
 	bool freed; /* a call is to go on that was paused */
 };
-
-static void list_add(struct list *l, struct http_call *call)
-{
-	call->prev = l->last;
-	call->next = NULL;
-	if (l->last)
-		l->last->next = call;
-	else
-		l->first = call;
-	l->last = call;
-}
-
-static void list_remove(struct list *l, struct http_call *call)
-{
-	if (call->prev)
-		call->prev->next = call->next;
-	else
-		l->first = call->next;
-	if (call->next)
-		call->next->prev = call->prev;
-	else
-		l->last = call->prev;
-	call->prev = call->next = NULL;
-}
 
 static void call_free(struct http_call *call)
 {
@@ -63,11 +39,11 @@ static void detach(struct http_call *call)
 	heap_remove(&c->due, &call->due);
 	switch (call->state) {
 	case CALL_WAITING:
-		list_remove(&c->waiting, call);
+		deque_drop(&c->waiting.first, &c->waiting.last, call);
 		break;
 	case CALL_ACTIVE:
 		http_pool_stop(call);
-		list_remove(&c->active, call);
+		deque_drop(&c->active.first, &c->active.last, call);
 		break;
 	case CALL_ENDED:
 		break;
@@ -105,11 +81,11 @@ static void watch_clock(struct http_call *call)
 		heap_put(&call->client->due, &call->due, at);
 }
 
-static void drop_all(struct list *l)
+static void drop_all(struct http_call *first)
 {
 	struct http_call *next;
 
-	for (struct http_call *call = l->first; call; call = next) {
+	for (struct http_call *call = first; call; call = next) {
 		next = call->next;
 		detach(call);
 		call_free(call);
@@ -118,8 +94,8 @@ static void drop_all(struct list *l)
 
 static void destroy(struct http_client *c)
 {
-	drop_all(&c->active);
-	drop_all(&c->waiting);
+	drop_all(c->active.first);
+	drop_all(c->waiting.first);
 	for (size_t i = 0; i < RETIRED_MAX; i++)
 		http_pool_free(c->retired[i]);
 	http_pool_free(c->pool);
@@ -171,8 +147,8 @@ static void start_waiting(struct http_client *c)
 		next = call->next;
 		if (late(call))
 			continue;
-		list_remove(&c->waiting, call);
-		list_add(&c->active, call);
+		deque_drop(&c->waiting.first, &c->waiting.last, call);
+		deque_append(&c->active.first, &c->active.last, call);
 		call->state = CALL_ACTIVE;
 		call->last_byte = loop_now(c->loop);
 		http_pool_start(c->pool, call);
@@ -365,7 +341,7 @@ struct http_call *http_send(struct http_client *c, const struct http_request *r)
 	else if (breaks_line(r->content_type) || breaks_line(r->accept) || breaks_line(r->authorization))
 		call->problem = "a header's value has a control character";
 	http_client_enter(c);
-	list_add(&c->waiting, call);
+	deque_append(&c->waiting.first, &c->waiting.last, call);
 	watch_clock(call);
 	http_client_leave(c);
 	return call;

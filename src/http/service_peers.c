@@ -1,5 +1,7 @@
 #include "http/service_peers.h"
 
+#include "base/list.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -61,18 +63,6 @@ void peers_release(struct peers *p)
 	loop_timer_free(p->timer);
 }
 
-static void unlink_peer(struct peers *p, struct peer *peer)
-{
-	if (peer->prev)
-		peer->prev->next = peer->next;
-	else
-		p->first = peer->next;
-	if (peer->next)
-		peer->next->prev = peer->prev;
-	else
-		p->last = peer->prev;
-}
-
 struct peer *peers_add(struct peers *p, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -81,12 +71,8 @@ struct peer *peers_add(struct peers *p, struct MHD_Connection *c)
 	ASSERT(info);
 	/* An answer behind a small piece would wait 40 ms for the other side's word. */
 	setsockopt(info->connect_fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-	*peer = (struct peer){ .fd = info->connect_fd, .until = loop_now(p->loop) + FIRST_REQUEST_MS, .prev = p->last };
-	if (p->last)
-		p->last->next = peer;
-	else
-		p->first = peer;
-	p->last = peer;
+	*peer = (struct peer){ .fd = info->connect_fd, .until = loop_now(p->loop) + FIRST_REQUEST_MS };
+	deque_append(&p->first, &p->last, peer);
 	p->n++;
 	if (p->n + ROOM > p->max && (old = oldest(p)) && old != peer)
 		tell_to_go(old);
@@ -97,7 +83,7 @@ struct peer *peers_add(struct peers *p, struct MHD_Connection *c)
 void peers_remove(struct peers *p, struct peer *peer)
 {
 	if (!peer->admitted)
-		unlink_peer(p, peer);
+		deque_drop(&p->first, &p->last, peer);
 	free(peer);
 	p->n--;
 	set_timer(p);
@@ -110,7 +96,7 @@ void peers_admitted(struct peers *p, struct MHD_Connection *c)
 
 	if (!peer || peer->admitted)
 		return;
-	unlink_peer(p, peer);
+	deque_drop(&p->first, &p->last, peer);
 	peer->admitted = true;
 	set_timer(p);
 }

@@ -1,5 +1,6 @@
 #include "logs/archive_source.h"
 
+#include "base/list.h"
 #include "logs/request.h"
 #include "term/plain.h"
 
@@ -41,12 +42,7 @@ struct archive_source *source_new(struct archive_sources *all, struct str key, s
 		s->run = run;
 		s->file.fd = -1;
 		s->answer = (struct buf)BUF_INIT(ANSWER_MAX);
-		s->prev = all->last;
-		if (all->last)
-			all->last->next = s;
-		else
-			all->first = s;
-		all->last = s;
+		deque_append(&all->first, &all->last, s);
 		all->n[SOURCE_WAITS]++;
 		map_put(&all->by_key, s->key, s);
 	}
@@ -60,14 +56,7 @@ void source_free(struct archive_source *s)
 
 	all->n[s->state]--;
 	map_del(&all->by_key, s->key);
-	if (s->prev)
-		s->prev->next = s->next;
-	else
-		all->first = s->next;
-	if (s->next)
-		s->next->prev = s->prev;
-	else
-		all->last = s->prev;
+	deque_drop(&all->first, &all->last, s);
 	kube_stream_close(s->stream);
 	loop_timer_free(s->timer);
 	archive_file_close(&s->file);

@@ -64,7 +64,8 @@ struct child_wishes {
 	msec deadline;            /* the job is looked at then, whatever is in the list */
 	bool stale;               /* something else has happened since it was planned */
 	uint64_t rv;              /* of the job's version that it was planned for */
-	struct cached_job *prev, *next;
+	struct cached_job *job;   /* whose they are */
+	struct child_wishes *prev, *next;
 };
 
 /* How much of a job's status the server takes. */
@@ -115,8 +116,8 @@ struct cached_job {
 	/* The whole object, as text or, while it is looked at, as a tree (open.c). */
 	struct str text;
 	yyjson_doc *doc;
-	char *problem; /* why it is not the whole; NULL: it is */
-	struct cached_job *open_prev, *open_next;
+	char *problem;                  /* why it is not the whole; NULL: it is */
+	struct cached_job *prev, *next; /* of those that are trees */
 	struct versions versions;
 	uint64_t edit_hash; /* of what changes when somebody edits it */
 	bool edited;        /* … and it has: whoever looks at it next resets this */

@@ -11,6 +11,7 @@
  * Where there is no room for all, the lists and the jobs in the queue take turns (operator.c), and among the lists it
  * is the turn of the one that has the fewest in flight.
  */
+#include "base/list.h"
 #include "base/log.h"
 #include "operator/internal.h"
 #include "operator/send.h"
@@ -65,13 +66,7 @@ void creates_drop(struct operator_loop *op, struct cached_job *job)
 
 	if (!l->v)
 		return;
-	if (l->prev)
-		l->prev->creates.next = l->next;
-	else
-		op->creating = l->next;
-	if (l->next)
-		l->next->creates.prev = l->prev;
-	l->prev = l->next = NULL;
+	list_drop(&op->creating, l);
 	free(l->v);
 	l->v = NULL;
 	l->n = l->at = 0;
@@ -91,16 +86,6 @@ void creates_skip(struct operator_loop *op, struct cached_job *job, enum resourc
 	l->n = n;
 	if (l->at == l->n)
 		creates_drop(op, job);
-}
-
-static void link_list(struct operator_loop *op, struct cached_job *job)
-{
-	struct child_wishes *l = &job->creates;
-
-	l->next = op->creating;
-	if (l->next)
-		l->next->creates.prev = job;
-	op->creating = job;
 }
 
 static bool may_go(const struct operator_loop *op, const struct cached_job *job)
@@ -146,7 +131,8 @@ bool creates_begin(struct operator_loop *op, struct cached_job *job, const struc
 	l->deadline = plan->deadline;
 	l->stale = false;
 	l->rv = str_hash(job->meta.rv);
-	link_list(op, job);
+	l->job = job;
+	list_push(&op->creating, l);
 	while (may_go(op, job))
 		send_one(op, job);
 	/* Nobody's answer would end a list of a job that waits for none. */
@@ -166,25 +152,23 @@ void creates_answered(struct operator_loop *op, struct cached_job *job, bool goo
 
 void creates_prune(struct operator_loop *op)
 {
-	struct cached_job *next;
+	struct child_wishes *next;
 
-	for (struct cached_job *job = op->creating; job; job = next) {
-		const struct child_wishes *l = &job->creates;
-
+	for (const struct child_wishes *l = op->creating; l; l = next) {
 		next = l->next;
-		if (l->rv != str_hash(job->meta.rv) || op->now >= l->deadline || (op->now >= l->until && l->stale))
-			creates_drop(op, job);
+		if (l->rv != str_hash(l->job->meta.rv) || op->now >= l->deadline || (op->now >= l->until && l->stale))
+			creates_drop(op, l->job);
 	}
 }
 
 bool creates_next(struct operator_loop *op)
 {
-	struct cached_job *first = NULL;
+	const struct child_wishes *first = NULL;
 
-	for (struct cached_job *job = op->creating; job; job = job->creates.next)
-		if (may_go(op, job) && (!first || job->creates.in_flight < first->creates.in_flight))
-			first = job;
+	for (const struct child_wishes *l = op->creating; l; l = l->next)
+		if (may_go(op, l->job) && (!first || l->in_flight < first->in_flight))
+			first = l;
 	if (first)
-		send_one(op, first);
+		send_one(op, first->job);
 	return first != NULL;
 }

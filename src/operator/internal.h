@@ -20,12 +20,12 @@ struct operator_loop {
 	msec now;                                  /* of this step */
 	struct cached_job *open_first, *open_last; /* jobs that are kept as trees, the last used first */
 	size_t n_open;
-	struct cached_job *creating; /* jobs with creates that wait for their turn */
-	struct name_taken *taken;    /* names that jobs wait for */
-	bool creates_turn;           /* it is theirs, and then the queue's */
-	bool created;                /* what changes now is what we have just made */
-	struct trouble *troubles;    /* lists that cannot be had */
-	struct map skipped;          /* objects that were not read, and that people were told of */
+	struct child_wishes *creating; /* of the jobs with creates that wait for their turn */
+	struct name_taken *taken;      /* names that jobs wait for */
+	bool creates_turn;             /* it is theirs, and then the queue's */
+	bool created;                  /* what changes now is what we have just made */
+	struct trouble *troubles;      /* lists that cannot be had */
+	struct map skipped;            /* objects that were not read, and that people were told of */
 	size_t n_skipped[RES_COUNT];
 	bool skipped_more; /* … and of those that are too many */
 };

@@ -3,31 +3,13 @@
 #include "operator/internal.h"
 
 #include "base/json.h"
+#include "base/list.h"
 #include "operator/copy.h"
 
 static void unlink_open(struct operator_loop *op, struct cached_job *job)
 {
-	if (job->open_prev)
-		job->open_prev->open_next = job->open_next;
-	else
-		op->open_first = job->open_next;
-	if (job->open_next)
-		job->open_next->open_prev = job->open_prev;
-	else
-		op->open_last = job->open_prev;
-	job->open_prev = job->open_next = NULL;
+	deque_drop(&op->open_first, &op->open_last, job);
 	op->n_open--;
-}
-
-static void link_open(struct operator_loop *op, struct cached_job *job)
-{
-	job->open_next = op->open_first;
-	if (op->open_first)
-		op->open_first->open_prev = job;
-	else
-		op->open_last = job;
-	op->open_first = job;
-	op->n_open++;
 }
 
 static void fold(struct operator_loop *op, struct cached_job *job)
@@ -58,9 +40,10 @@ void open_job(struct operator_loop *op, struct cached_job *job)
 		str_free(job->text);
 		job->text = STR_NONE;
 	}
-	link_open(op, job);
+	deque_push(&op->open_first, &op->open_last, job);
+	op->n_open++;
 	for (old = op->open_last; old && op->n_open > op->config.jobs_open; old = prev) {
-		prev = old->open_prev;
+		prev = old->prev;
 		if (old != job && !old->in_flight)
 			fold(op, old);
 	}

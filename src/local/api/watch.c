@@ -154,12 +154,9 @@ static struct watcher *new_watcher(struct api_answering *q)
 	w->line = (struct buf)BUF_INIT(INITIAL_MAX);
 	w->table = q->form == ACCEPT_TABLE ? table_new(a->config.store, o->type) : NULL;
 	w->timer = loop_timer_new(a->config.loop, on_timeout, w);
-	w->next = a->watchers;
-	if (w->next)
-		w->next->prev = w;
-	else
+	if (!a->watchers)
 		loop_timer_set(a->bookmarks, BOOKMARK_MS);
-	a->watchers = w;
+	list_push(&a->watchers, w);
 	a->streams++;
 	http_stream(q->x, &(struct http_stream_config){ .content_type = "application/json",
 	                                                .max = STREAM_WAITING,

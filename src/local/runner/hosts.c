@@ -1,5 +1,6 @@
 #include "local/runner/hosts.h"
 
+#include "base/list.h"
 #include "local/runner/pods.h"
 
 struct host_service {
@@ -11,8 +12,7 @@ struct host_service {
 static void drop_service(struct runner *r, struct host_service *s)
 {
 	map_del(&r->services, str_c(s->key));
-	*(s->prev ? &s->prev->next : &r->first_service) = s->next;
-	*(s->next ? &s->next->prev : &r->last_service) = s->prev;
+	deque_drop(&r->first_service, &r->last_service, s);
 	yyjson_doc_free(s->selector);
 	free(s->key);
 	free(s);
@@ -42,9 +42,7 @@ void hosts_take_service(struct runner *r, yyjson_doc *object, enum store_change 
 	if (!s) {
 		s = xcalloc(1, sizeof(*s));
 		s->key = xstrndup(key.p, key.n);
-		s->prev = r->last_service;
-		*(r->last_service ? &r->last_service->next : &r->first_service) = s;
-		r->last_service = s;
+		deque_append(&r->first_service, &r->last_service, s);
 		map_put(&r->services, str_c(s->key), s);
 	}
 	yyjson_doc_free(s->selector);

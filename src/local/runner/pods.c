@@ -1,5 +1,6 @@
 #include "local/runner/pods.h"
 
+#include "base/list.h"
 #include "local/runner/companion.h"
 #include "local/runner/process.h"
 #include "local/runner/requests.h"
@@ -65,8 +66,7 @@ void pods_drop(struct runner *r, struct runner_pod *p)
 	map_del(&r->pods, str_c(p->uid));
 	if (r->look_next == p)
 		r->look_next = p->next;
-	*(p->prev ? &p->prev->next : &r->first_pod) = p->next;
-	*(p->next ? &p->next->prev : &r->last_pod) = p->prev;
+	deque_drop(&r->first_pod, &r->last_pod, p);
 	r->fit_due = true;
 	yyjson_doc_free(p->object);
 	free(p->told);

@@ -1,5 +1,6 @@
 #include "local/runner/units.h"
 
+#include "base/list.h"
 #include "local/runner/companion.h"
 #include "local/runner/call.h"
 #include "local/runner/requests.h"
@@ -25,8 +26,7 @@ static void link_unit(struct runner *r, struct runner_unit *u)
 void units_free(struct runner *r, struct runner_unit *u)
 {
 	map_del(&r->units, str_c(u->uid));
-	*(u->prev ? &u->prev->next : &r->first_unit) = u->next;
-	*(u->next ? &u->next->prev : &r->last_unit) = u->prev;
+	deque_drop(&r->first_unit, &r->last_unit, u);
 	yyjson_doc_free(u->job);
 	free(u->uid);
 	free(u->ns);
