@@ -1,5 +1,6 @@
 #include "cluster/inbox.h"
 
+#include "base/http_code.h"
 #include "cluster/decode.h"
 #include "cluster/shallow.h"
 
@@ -101,6 +102,33 @@ bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resou
 	}
 	ret->child = decode_child(resource, val, &b->arena, e);
 	return ret->child != NULL;
+}
+
+void inbox_outcome(struct inbox *in, const struct request *r, const struct outcome *answer, struct str body)
+{
+	struct inbox_batch *b = inbox_begin(in);
+	struct cluster_event *ev = inbox_push(in, b);
+	struct outcome *o = &ev->outcome;
+	/* As a watch reads it, however deep it is. */
+	yyjson_doc *doc CLEANUP(json_docp) = body.n ? yyjson_read(body.p, body.n, 0) : NULL;
+	struct err e = ERR_INIT;
+
+	ev->type = EVENT_OUTCOME;
+	ev->resource = r->resource;
+	*o = *answer;
+	o->id = r->id;
+	if (!http_is_good(o->code)) {
+		decode_status(o, yyjson_doc_get_root(doc));
+	} else if (r->verb != VERB_DELETE &&
+	           !inbox_object(b, &o->object, r->resource, r->kind, yyjson_doc_get_root(doc), &e)) {
+		/* The server did what we asked and says so in words we do not understand. */
+		o->code = 0;
+		o->message = str_c(err_msg(&e));
+	}
+	o->reason = arena_str(&b->arena, o->reason);
+	o->message = arena_str(&b->arena, o->message);
+	err_release(&e);
+	inbox_end(in, b);
 }
 
 bool inbox_next(struct inbox *in, struct cluster_event *ret)

@@ -35,6 +35,8 @@ struct cluster_event *inbox_push(struct inbox *in, struct inbox_batch *b);
 /* Decodes VAL into *RET with memory of the batch; VAL need not live on. */
 bool inbox_object(struct inbox_batch *b, struct object *ret, enum resource resource, struct str kind, yyjson_val *val,
                   struct err *e);
+/* The answer to R, as an event: what is known of it without BODY, and what that says. */
+void inbox_outcome(struct inbox *in, const struct request *r, const struct outcome *answer, struct str body);
 /* The first event; it is valid until the next call. */
 bool inbox_next(struct inbox *in, struct cluster_event *ret);
 

@@ -88,11 +88,60 @@ static void what_is_no_object(void **state)
 	inbox_release(&in);
 }
 
+static struct outcome outcome(struct inbox *in, const struct request *r, int code, const char *body)
+{
+	struct cluster_event ev;
+
+	inbox_outcome(in, r, &(struct outcome){ .code = code, .message = STR("no answer"), .retry_after = 3 },
+	              str_c(body));
+	assert_true(inbox_next(in, &ev));
+	assert_int_equal(ev.type, EVENT_OUTCOME);
+	assert_int_equal(ev.resource, r->resource);
+	assert_int_equal(ev.outcome.id, r->id);
+	assert_int_equal(ev.outcome.retry_after, 3);
+	return ev.outcome;
+}
+
+static void what_a_request_was_answered(void **state)
+{
+	struct request r = { .id = 7, .verb = VERB_PATCH, .resource = RES_JOB, .kind = STR("TfJob.mlkube.io") };
+	struct outcome o;
+	struct inbox in;
+
+	(void)state;
+	inbox_init(&in);
+	o = outcome(&in, &r, 200, NAMED("j"));
+	assert_int_equal(o.code, 200);
+	assert_string_equal(o.object.job->meta.name.p, "j");
+	assert_string_equal(o.object.job->kind.p, "TfJob.mlkube.io");
+	/* Done, and nobody knows what. */
+	o = outcome(&in, &r, 200, "{}");
+	assert_int_equal(o.code, 0);
+	assert_string_equal(o.message.p, "not an object: metadata.name is missing");
+	o = outcome(&in, &r, 409, "{\"kind\":\"Status\",\"reason\":\"Conflict\",\"message\":\"another\"}");
+	assert_int_equal(o.code, 409);
+	assert_string_equal(o.reason.p, "Conflict");
+	assert_string_equal(o.message.p, "another");
+	o = outcome(&in, &r, 502, "<html>");
+	assert_int_equal(o.code, 502);
+	assert_string_equal(o.message.p, "no answer");
+	o = outcome(&in, &r, 0, "");
+	assert_int_equal(o.code, 0);
+	assert_string_equal(o.message.p, "no answer");
+	/* What a DELETE is answered with is no object that must be read. */
+	r.verb = VERB_DELETE;
+	o = outcome(&in, &r, 200, "{\"kind\":\"Status\"}");
+	assert_int_equal(o.code, 200);
+	assert_null(o.object.job);
+	inbox_release(&in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_in_first_out),
 		cmocka_unit_test(what_is_no_object),
+		cmocka_unit_test(what_a_request_was_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,55 +49,13 @@ static struct kube_call *call_new(struct kube *k, msec timeout)
 	return c;
 }
 
-static struct str kind_of(const struct kube_call *c)
-{
-	return c->request.kind;
-}
-
-/* Fills what the server answered with into an outcome of the inbox. */
-static void take_object(struct inbox_batch *b, struct outcome *o, const struct kube_call *c, yyjson_val *root)
-{
-	struct err e = ERR_INIT;
-
-	if (!inbox_object(b, &o->object, c->request.resource, kind_of(c), root, &e)) {
-		/* The server did what we asked and says so in words we do not understand. */
-		o->code = 0;
-		o->message = arena_str(&b->arena, str_c(err_msg(&e)));
-	}
-	err_release(&e);
-}
-
-static bool has_object(const struct kube_call *c)
-{
-	return c->request.verb != VERB_DELETE;
-}
-
 static void answer_request(struct kube_call *c, const struct http_answer *a)
 {
-	struct kube *k = c->kube;
-	struct inbox_batch *b = inbox_begin(&k->inbox);
-	struct cluster_event *ev = inbox_push(&k->inbox, b);
-	struct outcome *o = &ev->outcome;
-	/* As a watch reads it, however deep it is. */
-	yyjson_doc *doc = a->body.n ? yyjson_read(a->body.p, a->body.n, 0) : NULL;
-	yyjson_val *root = yyjson_doc_get_root(doc);
-
-	ev->type = EVENT_OUTCOME;
-	ev->resource = c->request.resource;
-	*o = (struct outcome){ .id = c->request.id, .code = a->status, .retry_after = a->retry_after };
-	if (a->problem)
-		o->message = str_c(a->problem);
-	if (http_is_good(a->status)) {
-		if (has_object(c))
-			take_object(b, o, c, root);
-	} else if (root) {
-		decode_status(o, root);
-	}
-	o->reason = arena_str(&b->arena, o->reason);
-	o->message = arena_str(&b->arena, o->message);
-	yyjson_doc_free(doc);
-	inbox_end(&k->inbox, b);
-	wake(k);
+	inbox_outcome(
+		&c->kube->inbox, &c->request,
+		&(struct outcome){ .code = a->status, .retry_after = a->retry_after, .message = str_c(a->problem) },
+		a->body);
+	wake(c->kube);
 }
 
 static void answer_raw(struct kube_call *c, const struct http_answer *a)

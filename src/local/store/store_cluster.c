@@ -1,7 +1,6 @@
 #include "local/store/store_cluster.h"
 
 #include "base/json.h"
-#include "cluster/decode.h"
 #include "cluster/inbox.h"
 #include "object/delete_options.h"
 #include "object/status.h"
@@ -131,30 +130,6 @@ static void call(struct store_cluster *c, const struct request *r, const struct 
 	buf_release(&options);
 }
 
-static void answer(struct store_cluster *c, const struct request *r, const struct store_answer *a)
-{
-	struct inbox_batch *b = inbox_begin(&c->inbox);
-	struct cluster_event *ev = inbox_push(&c->inbox, b);
-	struct outcome *o = &ev->outcome;
-	yyjson_doc *doc CLEANUP(json_docp) = a->body.n ? yyjson_read(a->body.p, a->body.n, 0) : NULL;
-	struct err e = ERR_INIT;
-
-	ev->type = EVENT_OUTCOME;
-	ev->resource = r->resource;
-	*o = (struct outcome){ .id = r->id, .code = a->code };
-	if (!http_is_good(a->code))
-		decode_status(o, yyjson_doc_get_root(doc));
-	else if (r->verb != VERB_DELETE &&
-	         !inbox_object(b, &o->object, r->resource, r->kind, yyjson_doc_get_root(doc), &e))
-		*o = (struct outcome){ .id = r->id, .message = str_c(err_msg(&e)) };
-	o->reason = arena_str(&b->arena, o->reason);
-	o->message = arena_str(&b->arena, o->message);
-	err_release(&e);
-	inbox_end(&c->inbox, b);
-	if (c->config.wake)
-		c->config.wake(c->config.cookie);
-}
-
 static void submit(struct cluster *cluster, const struct request *r)
 {
 	struct store_cluster *c = (struct store_cluster *)(void *)cluster;
@@ -166,7 +141,9 @@ static void submit(struct cluster *cluster, const struct request *r)
 	else
 		status_put(&a.body, &(struct status){ HTTP_NOT_FOUND, status_reason(HTTP_NOT_FOUND),
 		                                      STR("the kind is not served"), STR_NONE });
-	answer(c, r, &a);
+	inbox_outcome(&c->inbox, r, &(struct outcome){ .code = a.code }, buf_str(&a.body));
+	if (c->config.wake)
+		c->config.wake(c->config.cookie);
 	store_answer_release(&a);
 }
 
