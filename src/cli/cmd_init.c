@@ -36,10 +36,9 @@ static enum exit_code init(struct cli *cli, const struct write_options *o, const
 	CLEANUP(kinds_freep) struct kinds *kinds = cli_kinds(cli);
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
 	struct buf text = BUF_INIT(TEXT_MAX);
-	const struct kind *kind;
 	enum exit_code status = CLI_OK;
 
-	doc = kinds ? write_job(cli, kinds, o, edits, &kind) : NULL;
+	doc = kinds ? write_job(cli, kinds, o, edits, NULL) : NULL;
 	if (!doc)
 		return cli->status;
 	write_explained(yyjson_doc_get_root(doc), &text);

@@ -13,14 +13,13 @@ static enum exit_code print_job(struct cli *cli, const struct run_options *o, co
 	CLEANUP(json_docp) yyjson_doc *doc = NULL;
 	struct buf text = BUF_INIT(OBJECT_MAX);
 	struct object_list out = { 0 };
-	const struct kind *kind;
 	struct err e = ERR_INIT;
 
 	if (!cli_format(cli, output, &out.format))
 		return cli->status;
 	kinds = cli_kinds(cli);
 	w.cluster = true;
-	doc = kinds ? write_job(cli, kinds, &w, &o->edits, &kind) : NULL;
+	doc = kinds ? write_job(cli, kinds, &w, &o->edits, NULL) : NULL;
 	if (!doc)
 		return cli->status;
 	json_write_val(yyjson_doc_get_root(doc), &text);

@@ -1,6 +1,7 @@
 #include "client/kind_check.h"
 
 #include "client/report.h"
+#include "client/uid.h"
 #include "client/write.h"
 #include "term/plain.h"
 
@@ -149,7 +150,7 @@ static void try_children(struct trial *t, struct kind_job *kj, yyjson_val *root)
 static struct kind_job *read_job(struct trial *t, yyjson_val *root)
 {
 	struct err e = ERR_INIT;
-	struct kind_job *kj = kind_read(t->kinds, t->kind, root, STR("00000000-0000-4000-8000-000000000000"), &e);
+	struct kind_job *kj = kind_read(t->kinds, t->kind, root, uid_any, &e);
 
 	t->jobs++;
 	if (!kj)
@@ -224,8 +225,7 @@ static void try_written(struct trial *t)
 		.replicas = "2", .kind = t->kind->id.p, .image = "example", .n_command = 1, .command = command
 	};
 	struct job_edits none = { 0 };
-	const struct kind *kind;
-	yyjson_doc *doc = write_job(t->cli, t->kinds, &o, &none, &kind);
+	yyjson_doc *doc = write_job(t->cli, t->kinds, &o, &none, NULL);
 	struct kind_job *kj = doc ? read_job(t, yyjson_doc_get_root(doc)) : NULL;
 
 	t->report.errors += !doc;

@@ -1,5 +1,7 @@
 #include "client/uid.h"
 
+const struct str uid_any = STR_INIT("00000000-0000-4000-8000-000000000000");
+
 /* Two independent 64-bit hashes of "ns/name". The seeds and the mixing are part of what users see in
    names: never change them. */
 static uint64_t hash(uint64_t h, struct str s)

@@ -1,6 +1,7 @@
 #include "client/write.h"
 
 #include "base/json.h"
+#include "client/uid.h"
 
 #define PLACEHOLDER "your-image-here"
 enum { REPLICAS_MOST = 100000, GPUS_MOST = 1000, ROLES_MAX = 64, NAME_KEPT = 40, WORD_MAX = 1 << 20 };
@@ -359,10 +360,10 @@ static yyjson_doc *edited(struct cli *cli, const struct job_edits *edits, yyjson
 }
 
 /* Problems are those of options: there is no file that they could stand in. */
-static bool check_job(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
+static struct kind_job *checked_job(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
 {
 	struct err e = ERR_INIT;
-	struct kind_job *kj = kind_read(kinds, kind, job, STR_NONE, &e);
+	struct kind_job *kj = kind_read(kinds, kind, job, uid_any, &e);
 	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
 	bool ok;
 
@@ -381,27 +382,37 @@ static bool check_job(struct cli *cli, struct kinds *kinds, const struct kind *k
 	if (!ok)
 		cli->status = kj ? CLI_INVALID : CLI_FAILED;
 	err_release(&e);
-	kind_job_free(kj);
-	return ok;
+	if (!ok) {
+		kind_job_free(kj);
+		kj = NULL;
+	}
+	return kj;
 }
 
 yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,
-                      const struct job_edits *edits, const struct kind **kind)
+                      const struct job_edits *edits, struct kind_job **kj)
 {
 	CLEANUP(json_docp) yyjson_doc *plain = NULL;
 	struct role_list roles = { 0 };
+	const struct kind *kind;
+	struct kind_job *checked;
 	yyjson_doc *doc;
 
 	if (!check_options(cli, o) || !read_roles(cli, o, &roles) || !check_command(cli, o))
 		return NULL;
-	*kind = find_kind(cli, kinds, o->kind);
-	plain = *kind ? write_plain(cli, kinds, o, &roles, *kind) : NULL;
+	kind = find_kind(cli, kinds, o->kind);
+	plain = kind ? write_plain(cli, kinds, o, &roles, kind) : NULL;
 	doc = plain ? edited(cli, edits, yyjson_doc_get_root(plain)) : NULL;
-	if (doc && !check_job(cli, kinds, *kind, yyjson_doc_get_root(doc))) {
+	checked = doc ? checked_job(cli, kinds, kind, yyjson_doc_get_root(doc)) : NULL;
+	if (!checked) {
 		yyjson_doc_free(doc);
 		return NULL;
 	}
-	if (doc && o->cluster && !o->image)
+	if (kj)
+		*kj = checked;
+	else
+		kind_job_free(checked);
+	if (o->cluster && !o->image)
 		cli_fail(cli, CLI_OK,
 		         "warning: without --image the manifest has '" PLACEHOLDER
 		         "'; on a cluster it must be one that holds the program");

@@ -22,10 +22,10 @@ const char *write_given(const struct write_options *o);
 /* The GPUs of one replica; a wrong text counts as none, write_job() refuses it. */
 int64_t write_gpus(const struct write_options *o);
 
-/* The job, edited and checked; *KIND is its kind. NULL: it was said what is wrong, return cli->status. What is missing
-   for a cluster is warned of. */
+/* The job, edited and checked; *KJ is what it was read as, to be freed first; KJ may be NULL. NULL: it was said what is
+   wrong, return cli->status. What is missing for a cluster is warned of. */
 yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,
-                      const struct job_edits *edits, const struct kind **kind);
+                      const struct job_edits *edits, struct kind_job **kj);
 
 /* The job as YAML with a comment on what people change. Appended to OUT. */
 void write_explained(yyjson_val *job, struct buf *out);

@@ -7,8 +7,6 @@
 
 enum { POD_TEXT_MAX = 16 << 20 };
 
-static const struct str no_uid = STR_INIT("00000000-0000-4000-8000-000000000000");
-
 struct looking {
 	const struct run *run;
 	struct arena *arena;
@@ -83,8 +81,9 @@ static bool find_image(void *cookie, struct str image, struct pod_image *ret)
 	return dir && pod_image_read(ret, dir, g->arena, NULL);
 }
 
-static bool check_role(struct run *r, struct kind_job *kj, size_t role, struct looking *g)
+static bool check_role(struct run *r, size_t role, struct looking *g)
 {
+	struct kind_job *kj = r->input.kj;
 	struct pod_from_options o = { .config_map = find_config_map,
 		                      .secret = find_secret,
 		                      .volume = find_volume,
@@ -153,17 +152,14 @@ bool run_check(struct run *r)
 	struct looking g = { .run = r,
 		             .arena = &r->cli->arena,
 		             .used = arena_array(&r->cli->arena, bool, r->given.n_volumes) };
-	struct err e = ERR_INIT;
-	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, no_uid, &e);
+	const struct job *job = kind_job(r->input.kj);
 	bool ok = true;
 
-	ASSERT(kj);
-	for (size_t i = 0; i < kind_job(kj)->n_roles; i++)
-		ok &= check_role(r, kj, i, &g);
-	ok = ok && check_volumes(r, &g) && check_size(r, kind_job(kj));
+	for (size_t i = 0; i < job->n_roles; i++)
+		ok &= check_role(r, i, &g);
+	ok = ok && check_volumes(r, &g) && check_size(r, job);
 	for (size_t i = 0; i < g.docs.n; i++)
 		yyjson_doc_free(g.docs.v[i]);
-	kind_job_free(kj);
 	return ok;
 }
 
@@ -220,24 +216,20 @@ static bool want_ports_of(struct wanted_ports *w, yyjson_val *pod, struct str ro
 bool run_check_ports(struct run *r, struct err *e)
 {
 	struct wanted_ports w = { .a = &r->cli->arena };
-	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, no_uid, e);
-	const struct job *job;
+	const struct job *job = kind_job(r->input.kj);
 	bool ok = true;
 
-	ASSERT(kj); /* as run_check() has just read it */
-	job = kind_job(kj);
 	/* The replicas of a role have the same ports: two of them show it. */
 	for (size_t i = 0; i < job->n_roles && ok; i++) {
 		for (int k = 0; k < MIN(job->roles[i].count, 2) && ok; k++) {
 			struct buf text = BUF_INIT(POD_TEXT_MAX);
 			CLEANUP(json_docp) yyjson_doc *doc = NULL;
 
-			ok = kind_pod(kj, i, k, 0, 0, &text, e);
+			ok = kind_pod(r->input.kj, i, k, 0, 0, &text, e);
 			doc = ok ? json_parse(buf_str(&text), NULL) : NULL;
 			ok = ok && want_ports_of(&w, yyjson_doc_get_root(doc), job->roles[i].name, k, e);
 			buf_release(&text);
 		}
 	}
-	kind_job_free(kj);
 	return ok;
 }

@@ -11,18 +11,14 @@ extern char **environ;
 bool run_read_command(struct run *r)
 {
 	struct run_input *in = &r->input;
-	struct err e = ERR_INIT;
-	struct kind_job *kj;
 
-	in->doc = write_job(r->cli, r->kinds, &r->options->command, &r->options->edits, &in->kind);
+	in->doc = write_job(r->cli, r->kinds, &r->options->command, &r->options->edits, &in->kj);
 	if (!in->doc)
 		return false;
 	in->job = yyjson_doc_get_root(in->doc);
 	in->file = "the command";
-	kj = kind_read(r->kinds, in->kind, in->job, STR_NONE, &e);
-	ASSERT(kj); /* as write_job() has just done */
-	run_take_roles(r, kind_job(kj));
-	kind_job_free(kj);
+	in->kind = kinds_by_id(r->kinds, kind_job(in->kj)->kind);
+	run_take_job(r);
 	r->given.env = run_command_env(r);
 	return true;
 }
@@ -87,13 +83,9 @@ static bool template_sets(yyjson_val *template, const char *name)
 /* Does the kind tell the replicas where to meet, in variables that we may replace? */
 static bool meets(const struct run *r, const char *name)
 {
-	struct err e = ERR_INIT;
-	struct kind_job *kj = kind_read(r->kinds, r->input.kind, r->input.job, STR_NONE, &e);
-	bool ret = !is_set_by_user(r, name) && kind_job(kj)->n_roles &&
-	           template_sets(kind_job(kj)->roles[0].template, name);
+	const struct job *job = kind_job(r->input.kj);
 
-	kind_job_free(kj);
-	return ret;
+	return !is_set_by_user(r, name) && job->n_roles && template_sets(job->roles[0].template, name);
 }
 
 /* One that nobody has now. Somebody can take it before the first replica does, as with torchrun. */
@@ -135,7 +127,7 @@ bool run_command_meet(struct run *r, struct err *e)
 	/* The name and the namespace are kept: they are slices of the document that goes. */
 	r->input.name = arena_str(&r->cli->arena, r->input.name);
 	r->input.ns = arena_str(&r->cli->arena, r->input.ns);
-	yyjson_doc_free(r->input.doc);
+	run_input_release(&r->input);
 	r->input.doc = doc;
 	r->input.job = yyjson_doc_get_root(doc);
 	return true;

@@ -1,11 +1,19 @@
 /* dljob run: what is to run. */
 #include "client/report.h"
+#include "client/uid.h"
 #include "run/internal.h"
 
 enum { POD_TEXT_MAX = 16 << 20 };
 
+void run_input_read_end(struct run_input *in)
+{
+	kind_job_free(in->kj);
+	in->kj = NULL;
+}
+
 void run_input_release(struct run_input *in)
 {
+	run_input_read_end(in);
 	yyjson_doc_free(in->doc);
 	in->doc = NULL;
 }
@@ -18,9 +26,10 @@ static int64_t grace_of(const struct role *role)
 	return yyjson_is_int(val) ? yyjson_get_sint(val) : 30;
 }
 
-void run_take_roles(struct run *r, const struct job *job)
+void run_take_job(struct run *r)
 {
 	struct run_input *in = &r->input;
+	const struct job *job = kind_job(in->kj);
 
 	for (size_t i = 0; i < job->n_roles; i++) {
 		*vec_push(&r->cli->arena, &in->roles) = arena_str(&r->cli->arena, job->roles[i].name);
@@ -38,7 +47,6 @@ static bool take_job(struct run *r, const char *file, const struct manifest *m, 
 {
 	struct run_input *in = &r->input;
 	struct err e = ERR_INIT;
-	struct kind_job *kj;
 
 	if (in->doc) {
 		report_line(report, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, o->prefix), STR_NONE,
@@ -55,16 +63,15 @@ static bool take_job(struct run *r, const char *file, const struct manifest *m, 
 	in->job = yyjson_doc_get_root(in->doc);
 	in->kind = o->kind;
 	in->file = file;
-	kj = kind_read(r->kinds, o->kind, in->job, STR_NONE, &e);
-	if (!kj) {
+	in->kj = kind_read(r->kinds, o->kind, in->job, uid_any, &e);
+	if (!in->kj) {
 		report_kind(report, o->kind, str_c(err_msg(&e)));
 		err_release(&e);
 		return true;
 	}
-	kind_check_fields(kj, cli_unknown_fields(r->cli));
-	report_job(report, file, m, o, &kind_job(kj)->problems);
-	run_take_roles(r, kind_job(kj));
-	kind_job_free(kj);
+	kind_check_fields(in->kj, cli_unknown_fields(r->cli));
+	report_job(report, file, m, o, &kind_job(in->kj)->problems);
+	run_take_job(r);
 	return true;
 }
 

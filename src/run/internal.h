@@ -23,6 +23,7 @@ struct run_input {
 	yyjson_doc *doc; /* of the job, edited */
 	yyjson_val *job;
 	const struct kind *kind;
+	struct kind_job *kj; /* the job, read; until the cluster begins to */
 	struct str ns, name;
 	const char *file;
 	VEC(struct str) others; /* ConfigMaps and the like, as JSON */
@@ -82,8 +83,11 @@ struct run {
 
 /* input.c: reads and checks the files. False: it was said what is wrong, return cli->status. */
 bool run_read(struct run *r, int n, char **files);
-/* The roles of the job, for the other options. */
-void run_take_roles(struct run *r, const struct job *job);
+/* What the other options want to know of the job that was read. */
+void run_take_job(struct run *r);
+/* Nobody asks any more what was read. */
+void run_input_read_end(struct run_input *in);
+void run_input_release(struct run_input *in);
 /* command.c: the job is written for a command. As run_read(). */
 bool run_read_command(struct run *r);
 /* The caller's environment, for a command. */
@@ -97,7 +101,6 @@ void run_command_notes(struct run *r);
 bool run_check(struct run *r);
 /* Where all replicas share one network, which is known once it is there: do two of them want the same port? */
 bool run_check_ports(struct run *r, struct err *e);
-void run_input_release(struct run_input *in);
 
 /* folder.c: makes `folder`, after it has cleared up what killed runs have left. False: it was said why. */
 bool run_folder_make(struct run *r);

@@ -107,7 +107,10 @@ static bool start_cluster(struct run *r, struct err *e)
 	run_command_notes(r);
 	if (embedded_world(r->em)->kind == NET_HOST && !run_check_ports(r, e))
 		return false;
-	return run_command_meet(r, e) && run_submit(r, e);
+	if (!run_command_meet(r, e))
+		return false;
+	run_input_read_end(&r->input);
+	return run_submit(r, e);
 }
 
 static void set_timers(struct run *r, msec timeout)

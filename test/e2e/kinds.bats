@@ -164,6 +164,38 @@ END
   has "$err" "$line"
 }
 
+# One that counts in its own memory, and tells its replicas.
+@test "run: a kind reads a manifest once for dljob, and once for the operator" {
+  mkdir kinds
+  cat >kinds/count.lua <<'END'
+local reads = 0
+local function read(spec)
+  reads = reads + 1
+  return { roles = { { name = "worker", path = at(spec), count = 1, template = spec.template, env = "all" } } }
+end
+return {
+  group = "example.org", version = "v1", kind = "Count", plural = "counts",
+  spec = { "object", fields = { template = { "template" } } },
+  read = read, names = function(job, role, index) return job.name .. "-" .. index end,
+  pod = function() return { env = { { "READS", "" .. reads } } } end, status = function() return {} end,
+  write = function(roles, template) return { template = template } end,
+}
+END
+  cat >job.yaml <<'END'
+apiVersion: example.org/v1
+kind: Count
+metadata: {name: it}
+spec:
+  template: {spec: {containers: [{name: a, image: img, command: [/bin/sh, -c, "echo $READS"]}]}}
+END
+  for network in "" --host-network; do
+    # shellcheck disable=SC2086 # a flag or nothing
+    is "$(dljob --kinds-dir kinds run -q $network job.yaml)" "worker-0 | 2"
+    # shellcheck disable=SC2016,SC2086 # for the shell in the replica
+    is "$(dljob --kinds-dir kinds run -q $network --kind Count -n 1 -- sh -c 'echo $READS')" "worker-0 | 2"
+  done
+}
+
 @test "--kinds-dir: a folder that is missing, exit 2" {
   split dljob kinds --kinds-dir nowhere
   is "$status" 2
