@@ -70,8 +70,7 @@ static void make_namespace(struct run *r)
 static void on_job(void *cookie, const struct store_event *ev)
 {
 	struct run *r = cookie;
-	yyjson_doc *doc = json_parse(ev->object, NULL);
-	yyjson_val *root = yyjson_doc_get_root(doc);
+	yyjson_val *root = store_event_root(ev);
 	struct arena *a = &r->arenas[!r->turn];
 	struct record *record;
 
@@ -87,7 +86,6 @@ static void on_job(void *cookie, const struct store_event *ev)
 			r->end = r->record && phase_final(r->record->phase) ? RUN_FINISHED : RUN_INTERRUPTED;
 		loop_timer_set(r->timer, 0);
 	}
-	yyjson_doc_free(doc);
 }
 
 /* A companion that waits says what for: once, and the job goes on without it. */
@@ -106,8 +104,7 @@ static void note_companion(struct run *r, yyjson_val *pod)
 static void on_pod(void *cookie, const struct store_event *ev)
 {
 	struct run *r = cookie;
-	yyjson_doc *doc = json_parse(ev->object, NULL);
-	yyjson_val *root = yyjson_doc_get_root(doc);
+	yyjson_val *root = store_event_root(ev);
 	struct run_pod *p = map_get(&r->pods, json_str(json_at(root, "metadata", "uid", NULL)));
 
 	if (!p && ev->change != STORE_DELETED)
@@ -117,7 +114,6 @@ static void on_pod(void *cookie, const struct store_event *ev)
 	if (p && ev->change == STORE_DELETED)
 		run_pod_free(r, p);
 	note_companion(r, root);
-	yyjson_doc_free(doc);
 	loop_timer_set(r->timer, 0);
 }
 

@@ -140,9 +140,8 @@ static void on_drained(void *cookie)
 static void on_pod(void *cookie, const struct store_event *ev)
 {
 	struct log_reader *r = cookie;
-	yyjson_doc *doc CLEANUP(json_docp) = yyjson_read(ev->object.p, ev->object.n, 0);
 
-	if (ev->change != STORE_DELETED && !has_ended(yyjson_doc_get_root(doc), str_c(r->container), r->run))
+	if (ev->change != STORE_DELETED && !has_ended(store_event_root(ev), str_c(r->container), r->run))
 		return;
 	r->ended = true;
 	loop_timer_set(r->timer, 0);

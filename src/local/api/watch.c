@@ -52,20 +52,18 @@ static void put_event_line(struct watcher *w)
 		buf_release(&w->line);
 }
 
-static void put_object(struct watcher *w, struct str object)
+static void put_object(struct watcher *w, const struct store_event *ev)
 {
 	struct table_style style = { .include = w->include, .now = clock_now(w->api->config.clock) };
-	yyjson_doc *doc CLEANUP(json_docp) = NULL;
+	yyjson_val *root = w->table ? store_event_root(ev) : NULL;
 
-	if (!w->table) {
-		buf_put(&w->line, object);
+	if (!root) {
+		buf_put(&w->line, ev->object);
 		return;
 	}
-	doc = yyjson_read(object.p, object.n, 0);
-	ASSERT(doc);
 	style.columns = !w->columns_said;
 	w->columns_said = true;
-	table_write(w->table, yyjson_doc_get_root(doc), &style, &w->line);
+	table_write(w->table, root, &style, &w->line);
 }
 
 static void on_event(void *cookie, const struct store_event *ev)
@@ -76,7 +74,7 @@ static void on_event(void *cookie, const struct store_event *ev)
 		return;
 	w->said = ev->rv;
 	buf_printf(&w->line, "{\"type\":\"%s\",\"object\":", changes[ev->change]);
-	put_object(w, ev->object);
+	put_object(w, ev);
 	buf_put(&w->line, STR("}\n"));
 	put_event_line(w);
 }

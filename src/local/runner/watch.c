@@ -9,8 +9,7 @@
 struct news {
 	enum news_of of;
 	enum store_change change;
-	char *text;
-	size_t n;
+	yyjson_doc *object; /* NULL: it is not one that the store has written */
 };
 
 static void wake(struct runner *r)
@@ -23,7 +22,6 @@ static void on_event(void *cookie, const struct store_event *ev)
 {
 	struct runner_watch *w = cookie;
 	struct runner *r = w->r;
-	struct news *n;
 
 	wake(r);
 	if (w->of == NEWS_CONFIG) {
@@ -38,8 +36,7 @@ static void on_event(void *cookie, const struct store_event *ev)
 		r->cap_news = MAX(r->cap_news * 2, (size_t)64);
 		r->news = xrealloc(r->news, r->cap_news * sizeof(*r->news));
 	}
-	n = &r->news[r->n_news++];
-	*n = (struct news){ w->of, ev->change, xstrndup(ev->object.p, ev->object.n), ev->object.n };
+	r->news[r->n_news++] = (struct news){ w->of, ev->change, store_event_take(ev) };
 }
 
 static bool start_watch(struct runner *r, struct runner_watch *w, enum news_of of, const struct store_type *t,
@@ -119,7 +116,7 @@ void watch_stop(struct runner *r)
 			store_watch_free(r->watches[i].watch);
 	stop_watching_jobs(r);
 	for (size_t i = 0; i < r->n_news; i++)
-		free(r->news[i].text);
+		yyjson_doc_free(r->news[i].object);
 	free(r->news);
 }
 
@@ -139,9 +136,8 @@ void watch_take(struct runner *r)
 	/* What is asked meanwhile may add to it. */
 	for (size_t i = 0; i < r->n_news; i++) {
 		struct news n = r->news[i];
-		yyjson_doc *doc = json_parse((struct str){ n.text, n.n }, NULL);
+		yyjson_doc *doc = n.object;
 
-		free(n.text);
 		if (!doc)
 			continue;
 		switch (n.of) {

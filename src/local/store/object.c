@@ -54,9 +54,13 @@ static const struct str *owners_of(struct store *s, yyjson_val *root, struct str
 }
 
 static void push_event(struct store *s, enum store_change change, const struct stored_type *t, struct str ns,
-                       uint64_t rv, struct str text, struct str before)
+                       uint64_t rv, struct str text, yyjson_doc *tree, struct str before)
 {
-	*vec_push(&s->arena, &s->events) = event_new(change, t, ns, rv, text, before);
+	struct history_event *ev = event_new(change, t, ns, rv, text, before);
+
+	ASSERT(tree);
+	ev->now.doc = tree;
+	*vec_push(&s->arena, &s->events) = ev;
 	if (str_eq(t->resource, RES_DEFINITIONS))
 		s->types_changed = true;
 }
@@ -70,27 +74,30 @@ static bool only_deletes(const struct store_call *c)
 struct str object_put(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_mut_doc *doc)
 {
 	struct store *s = c->s;
-	yyjson_val *after = store_frozen(s, doc), *meta = json_get(after, "metadata");
+	uint64_t rv = next_version(s, doc);
+	yyjson_doc *tree = yyjson_mut_doc_imut_copy(doc, NULL);
+	yyjson_val *after = yyjson_doc_get_root(tree), *meta = json_get(after, "metadata");
 	struct db_row row = { .resource = c->type->resource,
 		              .ns = json_str(json_get(meta, "namespace")),
 		              .name = json_str(json_get(meta, "name")),
 		              .uid = json_str(json_get(meta, "uid")),
+		              .rv = rv,
 		              .written = clock_now(s->config.clock),
 		              .deleting = !str_empty(json_str(json_get(meta, "deletionTimestamp"))) };
 	const struct str *owners;
 	size_t n_owners;
 
 	row.id = old ? old->id : 0;
-	row.rv = next_version(s, doc);
 	row.text = object_text(s, doc);
 	if (!row.text.n || (row.text.n > STORE_BODY_MAX && !only_deletes(c))) {
 		answer_refusal(c, HTTP_TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d",
 		               STORE_BODY_MAX);
+		yyjson_doc_free(tree);
 		return STR_NONE;
 	}
 	owners = owners_of(s, after, row.ns, &n_owners);
 	db_put(s->db, &row, owners, n_owners);
-	push_event(s, old ? STORE_MODIFIED : STORE_ADDED, c->type, row.ns, row.rv, row.text,
+	push_event(s, old ? STORE_MODIFIED : STORE_ADDED, c->type, row.ns, row.rv, row.text, tree,
 	           old && !selector_same(c->type, before, after) ? old->text : STR_NONE);
 	return row.text;
 }
@@ -100,6 +107,7 @@ struct str object_remove(struct store *s, const struct stored_type *t, const str
 {
 	uint64_t rv = next_version(s, doc);
 	struct str text = object_text(s, doc);
+	yyjson_doc *tree = yyjson_mut_doc_imut_copy(doc, NULL);
 
 	ASSERT(text.n);
 	if (db_has_children(s->db, old->uid))
@@ -107,7 +115,7 @@ struct str object_remove(struct store *s, const struct stored_type *t, const str
 	db_remove(s->db, old->id);
 	if (s->draining)
 		store_untidy(s);
-	push_event(s, STORE_DELETED, t, old->ns, rv, text,
-	           selector_same(t, before, store_frozen(s, doc)) ? STR_NONE : old->text);
+	push_event(s, STORE_DELETED, t, old->ns, rv, text, tree,
+	           selector_same(t, before, yyjson_doc_get_root(tree)) ? STR_NONE : old->text);
 	return text;
 }

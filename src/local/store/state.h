@@ -39,13 +39,20 @@ struct stored_type {
 	struct stored_type *next;
 };
 
+/* A text, and until it was told its tree: what it was written from, or is parsed into when somebody asks. */
+struct store_read {
+	struct str text;
+	yyjson_doc *doc;
+	bool taken; /* the tree is somebody's */
+};
+
 /* Something that has happened, as watches see it. One block of memory. */
 struct history_event {
 	enum store_change change;
 	uint64_t rv;
 	const struct stored_type *type; /* any of the resource */
-	struct str ns, text;
-	struct str before; /* the state before, if a selector could see a difference; else empty */
+	struct str ns;
+	struct store_read now, before; /* the state before, if a selector could see a difference; else empty */
 	size_t size;
 };
 

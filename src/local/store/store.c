@@ -71,7 +71,7 @@ bool store_end(struct store *s, bool keep, struct err *e)
 	} else {
 		s->version = s->stored;
 		for (size_t i = 0; i < s->events.n; i++)
-			free(s->events.v[i]);
+			event_free(s->events.v[i]);
 	}
 	forget(s);
 	return ok;

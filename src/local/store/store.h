@@ -94,7 +94,13 @@ struct store_event {
 	enum store_change change;
 	uint64_t rv;
 	struct str object; /* JSON; valid inside the call only */
+	struct store_read *read;
 };
+/* The object as a tree, one for all watches. NULL: it is none that the store has written. Valid inside the call only.
+ */
+yyjson_val *store_event_root(const struct store_event *ev);
+/* The same for whoever keeps it; free it, but not inside the call. */
+yyjson_doc *store_event_take(const struct store_event *ev);
 struct store_watch;
 struct store_watch_config {
 	const struct store_type *type;

@@ -22,16 +22,15 @@ struct store_cluster {
 	struct store_feed *feeds;
 };
 
-static void push(struct store_feed *f, enum cluster_event_type type, struct str text)
+static void push(struct store_feed *f, enum cluster_event_type type, yyjson_val *root)
 {
 	struct store_cluster *c = f->cluster;
 	struct inbox_batch *b = inbox_begin(&c->inbox);
-	yyjson_doc *doc CLEANUP(json_docp) = text.n ? yyjson_read(text.p, text.n, 0) : NULL;
 	struct object object = { 0 };
 	struct cluster_event *ev;
 
 	/* What the store keeps has a name; an object that says otherwise is nothing that the operator could use. */
-	if (!text.n || inbox_object(b, &object, f->resource, f->kind, yyjson_doc_get_root(doc), NULL)) {
+	if (!root || inbox_object(b, &object, f->resource, f->kind, root, NULL)) {
 		ev = inbox_push(&c->inbox, b);
 		ev->type = type;
 		ev->resource = f->resource;
@@ -45,7 +44,10 @@ static void push(struct store_feed *f, enum cluster_event_type type, struct str 
 
 static void changed(void *cookie, const struct store_event *ev)
 {
-	push(cookie, ev->change == STORE_DELETED ? EVENT_GONE : EVENT_PUT, ev->object);
+	yyjson_val *root = store_event_root(ev);
+
+	if (root)
+		push(cookie, ev->change == STORE_DELETED ? EVENT_GONE : EVENT_PUT, root);
 }
 
 static void feed_free(struct store_feed *f)
@@ -63,7 +65,7 @@ static bool add_feed(struct store_cluster *c, enum resource resource, struct str
 
 	*f = (struct store_feed){ .cluster = c, .resource = resource, .type = type };
 	f->kind = (struct str){ xstrndup(str_text(kind), kind.n), kind.n };
-	push(f, EVENT_SYNC, STR_NONE);
+	push(f, EVENT_SYNC, NULL);
 	f->watch = store_watch_new(c->config.store,
 	                           &(struct store_watch_config){ .type = type,
 	                                                         .label_selector = ours ? STR(LABEL_UID) : STR_NONE,
@@ -74,7 +76,7 @@ static bool add_feed(struct store_cluster *c, enum resource resource, struct str
 		feed_free(f);
 		return false;
 	}
-	push(f, EVENT_SYNCED, STR_NONE);
+	push(f, EVENT_SYNCED, NULL);
 	f->next = c->feeds;
 	c->feeds = f;
 	return true;

@@ -28,12 +28,53 @@ struct history_event *event_new(enum store_change change, const struct stored_ty
 
 	*ev = (struct history_event){ .change = change, .rv = rv, .type = t, .size = size };
 	ev->ns = (struct str){ at, ns.n };
-	ev->text = (struct str){ at + ns.n, text.n };
-	ev->before = (struct str){ at + ns.n + text.n, before.n };
+	ev->now.text = (struct str){ at + ns.n, text.n };
+	ev->before.text = (struct str){ at + ns.n + text.n, before.n };
 	memcpy(at, str_text(ns), ns.n);
 	memcpy(at + ns.n, str_text(text), text.n);
 	memcpy(at + ns.n + text.n, str_text(before), before.n);
 	return ev;
+}
+
+/* Trees */
+
+static yyjson_val *read_root(struct store_read *r)
+{
+	if (!r->doc)
+		r->doc = json_parse(r->text, NULL);
+	return yyjson_doc_get_root(r->doc);
+}
+
+static void read_end(struct store_read *r)
+{
+	if (!r->taken)
+		yyjson_doc_free(r->doc);
+	*r = (struct store_read){ .text = r->text };
+}
+
+yyjson_val *store_event_root(const struct store_event *ev)
+{
+	return read_root(ev->read);
+}
+
+yyjson_doc *store_event_take(const struct store_event *ev)
+{
+	if (ev->read->taken)
+		return json_parse(ev->object, NULL);
+	ev->read->taken = read_root(ev->read);
+	return ev->read->doc;
+}
+
+static void told(struct history_event *ev)
+{
+	read_end(&ev->now);
+	read_end(&ev->before);
+}
+
+void event_free(struct history_event *ev)
+{
+	told(ev);
+	free(ev);
 }
 
 /* The history */
@@ -72,70 +113,66 @@ static void remember(struct store_history *h, struct history_event *ev)
 
 /* Telling */
 
-static bool text_matches(const struct selector *sel, struct str text)
+static void send_event(const struct store_watch *w, enum store_change change, uint64_t rv, struct store_read *r)
 {
-	yyjson_doc *doc CLEANUP(json_docp) = yyjson_read(text.p, text.n, 0);
+	struct store_read other = { .text = in_version(w->store, w->type, r->text) };
+	bool same = other.text.p == r->text.p;
 
-	return selector_matches(sel, yyjson_doc_get_root(doc));
+	w->event(w->cookie, &(struct store_event){ change, rv, other.text, same ? r : &other });
+	read_end(&other);
 }
 
-/* The state before, with the version at which it stopped to be seen. */
-static struct str last_seen(const struct store_watch *w, const struct history_event *ev)
+/* It stopped to match: the state before, with the version at which that was. */
+static void tell_left(const struct store_watch *w, struct history_event *ev)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
-	yyjson_doc *read CLEANUP(json_docp) = yyjson_read(ev->before.p, ev->before.n, 0);
+	yyjson_val *before = read_root(&ev->before);
 	struct buf b = BUF_INIT(SIZE_MAX / 4);
-	struct str text;
+	struct store_read left;
 	char rv[24];
 
-	ASSERT(read);
+	ASSERT(before);
 	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)ev->rv);
-	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, yyjson_doc_get_root(read)));
+	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
 	put_str(doc, meta_of(doc), "resourceVersion", str_c(rv));
 	json_write(yyjson_mut_doc_get_root(doc), &b);
-	text = arena_str(&w->store->arena, buf_str(&b));
+	left = (struct store_read){ .text = buf_str(&b) };
+	send_event(w, STORE_DELETED, ev->rv, &left);
+	read_end(&left);
 	buf_release(&b);
-	return text;
 }
 
-static void send_event(const struct store_watch *w, enum store_change change, uint64_t rv, struct str text)
+static void tell_selected(const struct store_watch *w, struct history_event *ev)
 {
-	struct store_event ev = { change, rv, in_version(w->store, w->type, text) };
-
-	w->event(w->cookie, &ev);
-}
-
-static void tell_selected(const struct store_watch *w, const struct history_event *ev)
-{
-	bool now = text_matches(w->selector, ev->text);
-	bool before = ev->before.n ? text_matches(w->selector, ev->before) : now;
+	bool now = selector_matches(w->selector, read_root(&ev->now));
+	bool before = ev->before.text.n ? selector_matches(w->selector, read_root(&ev->before)) : now;
 
 	switch (ev->change) {
 	case STORE_ADDED:
 		if (now)
-			send_event(w, STORE_ADDED, ev->rv, ev->text);
+			send_event(w, STORE_ADDED, ev->rv, &ev->now);
 		return;
 	case STORE_MODIFIED:
 		if (now)
-			send_event(w, before ? STORE_MODIFIED : STORE_ADDED, ev->rv, ev->text);
+			send_event(w, before ? STORE_MODIFIED : STORE_ADDED, ev->rv, &ev->now);
 		else if (before)
-			send_event(w, STORE_DELETED, ev->rv, last_seen(w, ev));
+			tell_left(w, ev);
 		return;
 	case STORE_DELETED:
 		if (before)
-			send_event(w, STORE_DELETED, ev->rv, ev->text);
+			send_event(w, STORE_DELETED, ev->rv, &ev->now);
 		return;
 	}
 }
 
-static void tell_watch(const struct store_watch *w, const struct history_event *ev)
+static void tell_watch(const struct store_watch *w, struct history_event *ev)
 {
 	if (w->ended || !str_eq(w->type->resource, ev->type->resource) || (w->ns.n && !str_eq(w->ns, ev->ns)))
 		return;
 	if (w->selects)
 		tell_selected(w, ev);
 	else
-		send_event(w, ev->change, ev->rv, ev->text);
+		send_event(w, ev->change, ev->rv, &ev->now);
 }
 
 static void free_watch(struct store_watch *w)
@@ -162,9 +199,11 @@ void watches_sweep(struct store *s)
 void watches_tell(struct store *s)
 {
 	s->telling = true;
-	for (size_t i = 0; i < s->events.n; i++)
+	for (size_t i = 0; i < s->events.n; i++) {
 		for (const struct store_watch *w = s->watches; w; w = w->next)
 			tell_watch(w, s->events.v[i]);
+		told(s->events.v[i]);
+	}
 	s->telling = false;
 	for (size_t i = 0; i < s->events.n; i++)
 		remember(&s->history, s->events.v[i]);
@@ -177,9 +216,11 @@ void watches_tell(struct store *s)
 static bool tell_row(void *cookie, const struct db_row *row)
 {
 	const struct store_watch *w = cookie;
+	struct store_read r = { .text = row->text };
 
-	if (!w->selects || text_matches(w->selector, row->text))
-		send_event(w, STORE_ADDED, row->rv, row->text);
+	if (!w->selects || selector_matches(w->selector, read_root(&r)))
+		send_event(w, STORE_ADDED, row->rv, &r);
+	read_end(&r);
 	return !w->ended;
 }
 
@@ -201,10 +242,11 @@ static void tell_history(struct store_watch *w, uint64_t from)
 
 	s->telling = true;
 	for (size_t i = 0; i < s->history.n; i++) {
-		const struct history_event *ev = s->history.v[(s->history.first + i) % s->history.cap];
+		struct history_event *ev = s->history.v[(s->history.first + i) % s->history.cap];
 
 		if (ev->rv > from)
 			tell_watch(w, ev);
+		told(ev);
 	}
 	s->telling = false;
 	arena_reset(&s->arena);

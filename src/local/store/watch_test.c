@@ -301,6 +301,78 @@ static void children_that_go_are_told(void **state)
 	buf_release(&s.text);
 }
 
+/* Somebody who looks at trees, and keeps the first. */
+struct looker {
+	yyjson_val *root;
+	yyjson_doc *kept;
+	bool keeps;
+};
+
+static void look(void *cookie, const struct store_event *ev)
+{
+	struct looker *l = cookie;
+	struct buf text = BUF_INIT(1 << 20);
+
+	l->root = store_event_root(ev);
+	json_write_val(l->root, &text);
+	assert_true(str_eq(buf_str(&text), ev->object));
+	buf_release(&text);
+	if (!l->keeps)
+		return;
+	l->keeps = false;
+	l->kept = store_event_take(ev);
+}
+
+static struct store_watch *watch_trees(struct fixture *f, struct looker *l, struct store_watch_config c)
+{
+	c.type = type_named(f, "configmaps");
+	c.event = look;
+	c.cookie = l;
+	return store_watch_new(f->store, &c, NULL);
+}
+
+static void all_watches_see_one_tree(void **state)
+{
+	struct fixture *f = *state;
+	struct looker l[4] = { { .keeps = true }, { .keeps = true } };
+	uint64_t from = store_version(f->store);
+	struct store_watch *w[4];
+
+	for (size_t i = 0; i < 3; i++)
+		w[i] = watch_trees(f, &l[i],
+		                   (struct store_watch_config){ .label_selector = i ? STR_NONE : STR("x=1") });
+	make(f, "a", "1");
+	assert_ptr_equal(l[0].root, l[1].root);
+	assert_ptr_equal(l[0].root, l[2].root);
+	/* Both that wanted to keep it have one of their own, and nobody has taken it from the third. */
+	assert_ptr_not_equal(l[0].kept, l[1].kept);
+	assert_true(l[2].root == yyjson_doc_get_root(l[0].kept) || l[2].root == yyjson_doc_get_root(l[1].kept));
+	for (size_t i = 0; i < 2; i++) {
+		yyjson_val *meta = json_get(yyjson_doc_get_root(l[i].kept), "metadata");
+
+		assert_true(str_eqc(json_str(json_get(meta, "name")), "a"));
+		yyjson_doc_free(l[i].kept);
+	}
+	/* Changes, what stops to match, and ends: look() compares all of them with their texts. */
+	assert_int_equal(merge_patch(f, "configmaps", "a", "{\"data\":{\"k\":\"v\"}}"), 200);
+	assert_ptr_equal(l[0].root, l[1].root);
+	label(f, "a", "2");
+	assert_ptr_not_equal(l[0].root, l[1].root);
+	assert_ptr_equal(l[1].root, l[2].root);
+	assert_int_equal(delete_one(f, "configmaps", "a", NULL), 200);
+	assert_ptr_equal(l[1].root, l[2].root);
+	make(f, "b", "1");
+	/* From the history, and from the database. */
+	w[3] = watch_trees(f, &l[3], (struct store_watch_config){ .from = from });
+	assert_non_null(l[3].root);
+	store_watch_free(w[3]);
+	l[3] = (struct looker){ .keeps = true };
+	w[3] = watch_trees(f, &l[3], (struct store_watch_config){ 0 });
+	yyjson_doc_free(l[3].kept);
+	for (size_t i = 0; i < 4; i++)
+		store_watch_free(w[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +386,7 @@ int main(void)
 		STORE_TEST(bad_selectors_are_refused),
 		STORE_TEST(a_watch_may_end_while_it_is_told),
 		STORE_TEST(children_that_go_are_told),
+		STORE_TEST(all_watches_see_one_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
