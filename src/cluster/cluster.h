@@ -34,6 +34,7 @@ struct job_object {
 	struct meta meta;
 	struct str kind;    /* the kind's id */
 	yyjson_val *root;   /* the whole object */
+	yyjson_doc **doc;   /* what it is of: whoever keeps it takes that, and leaves NULL. NULL: it cannot be had */
 	struct str problem; /* why it is not the whole, and cannot be run; empty: it is */
 };
 

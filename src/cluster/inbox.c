@@ -14,7 +14,7 @@ static void batch_done(struct inbox_batch *b)
 	if (b->events || b->open)
 		return;
 	for (size_t i = 0; i < b->docs.n; i++)
-		yyjson_doc_free(b->docs.v[i]);
+		yyjson_doc_free(*b->docs.v[i]);
 	arena_release(&b->arena);
 	free(b);
 }
@@ -75,12 +75,14 @@ static bool keep_job(struct inbox_batch *b, struct object *ret, struct str kind,
 {
 	struct job_object *job = arena_new(&b->arena, struct job_object);
 	struct str left_out = STR_NONE;
-	yyjson_doc *doc = shallow_copy(val, &left_out, &b->arena);
+	yyjson_doc **doc = arena_new(&b->arena, yyjson_doc *);
 
+	*doc = shallow_copy(val, &left_out, &b->arena);
 	*vec_push(&b->arena, &b->docs) = doc;
 	ret->job = job;
-	if (!decode_job(job, yyjson_doc_get_root(doc), arena_str(&b->arena, kind), &b->arena, e))
+	if (!decode_job(job, yyjson_doc_get_root(*doc), arena_str(&b->arena, kind), &b->arena, e))
 		return false;
+	job->doc = doc;
 	if (left_out.n)
 		job->problem = arena_printf(&b->arena, "%.*s: nested more than %d levels deep", STR_F(left_out),
 		                            JSON_MAX_DEPTH);

@@ -8,8 +8,8 @@
 
 struct inbox_batch {
 	struct arena arena;
-	VEC(yyjson_doc *) docs; /* that a job's root points into */
-	size_t events;          /* not yet handed out and done with */
+	VEC(yyjson_doc **) docs; /* of jobs; NULL: it was taken */
+	size_t events;           /* not yet handed out and done with */
 	bool open;
 };
 

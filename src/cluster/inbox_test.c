@@ -39,6 +39,7 @@ static void first_in_first_out(void **state)
 {
 	struct inbox in;
 	struct inbox_batch *one, *two;
+	yyjson_doc *doc;
 	struct cluster_event ev;
 
 	(void)state;
@@ -56,8 +57,13 @@ static void first_in_first_out(void **state)
 	assert_true(inbox_next(&in, &ev));
 	assert_string_equal(ev.object.job->meta.name.p, "j");
 	assert_int_equal(yyjson_get_int(json_at(ev.object.job->root, "spec", "a", NULL)), 1);
+	/* Its document is whoever's that takes it. */
+	doc = *ev.object.job->doc;
+	*ev.object.job->doc = NULL;
 	assert_true(inbox_next(&in, &ev));
 	assert_string_equal(ev.object.node->name.p, "n");
+	assert_int_equal(yyjson_get_int(json_at(yyjson_doc_get_root(doc), "spec", "a", NULL)), 1);
+	yyjson_doc_free(doc);
 	/* The last one is left in it: released with the inbox. */
 	assert_int_equal(in.n, 1);
 	inbox_release(&in);

@@ -71,6 +71,7 @@ yyjson_doc *shallow_copy(yyjson_val *val, struct str *left_out, struct arena *a)
 	ASSERT(yyjson_is_obj(val) && s.doc);
 	*left_out = STR_NONE;
 	root = too_deep(val, JSON_MAX_DEPTH) ? prune(&s, val, STR_NONE, 0) : yyjson_val_mut_copy(s.doc, val);
+	yyjson_mut_obj_remove_key(yyjson_mut_obj_get(root, "metadata"), "managedFields");
 	yyjson_mut_doc_set_root(s.doc, root);
 	ret = yyjson_mut_doc_imut_copy(s.doc, NULL);
 	yyjson_mut_doc_free(s.doc);

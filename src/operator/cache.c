@@ -142,7 +142,7 @@ static void fill_job(struct cached_job *job, const struct job_object *o)
 	if (job->doc) {
 		if (job->doc != job->source)
 			yyjson_doc_free(job->doc);
-		job->doc = copy_json(o->root);
+		job->doc = copy_tree(o);
 	} else {
 		str_free(job->text);
 		job->text = copy_text(o->root);

@@ -85,6 +85,46 @@ static void job_event(struct fixture *f, enum cluster_event_type type, const cha
 	yyjson_doc_free(doc);
 }
 
+/* A job whose document the event leaves to whoever keeps it: what is left of it. */
+static yyjson_doc *job_event_with_doc(struct fixture *f, const char *rv, yyjson_doc *doc)
+{
+	struct job_object o = {
+		.meta = meta("one", "j", rv), .kind = STR("K"), .root = yyjson_doc_get_root(doc), .doc = &doc
+	};
+	struct cluster_event ev = { .resource = RES_JOB, .object = { .resource = RES_JOB, .job = &o } };
+
+	ev.type = EVENT_PUT;
+	cache_event(&f->cache, &ev);
+	return doc;
+}
+
+static void test_a_tree_is_taken(void **state)
+{
+	struct fixture *f = *state;
+	yyjson_doc *doc[4];
+	struct cached_job *job;
+
+	for (int i = 0; i < 4; i++)
+		doc[i] = json_parse(STR("{\"spec\":{}}"), NULL);
+	/* What is kept as text needs no tree. */
+	assert_ptr_equal(job_event_with_doc(f, "1", doc[0]), doc[0]);
+	job = cache_job(&f->cache, STR("K"), STR("ns"), STR("one"));
+	assert_string_equal(job->text.p, "{\"spec\":{}}");
+	str_free(job->text);
+	job->text = STR_NONE;
+	job->doc = doc[0];
+	assert_null(job_event_with_doc(f, "2", doc[1]));
+	assert_ptr_equal(job->doc, doc[1]);
+	/* What is older is not kept, and one that cannot be had is copied. */
+	assert_ptr_equal(job_event_with_doc(f, "1", doc[2]), doc[2]);
+	assert_ptr_equal(job->doc, doc[1]);
+	job_event(f, EVENT_PUT, "K", "one", "j", "3");
+	assert_true(job->doc && job->doc != doc[1]);
+	assert_null(job_event_with_doc(f, "4", doc[3]));
+	assert_ptr_equal(job->doc, doc[3]);
+	yyjson_doc_free(doc[2]);
+}
+
 static void list(struct fixture *f, enum cluster_event_type type, enum resource r, const char *kind)
 {
 	struct cluster_event ev = { .type = type, .resource = r, .kind = str_c(kind) };
@@ -576,6 +616,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_children_by_job),
+		TEST(test_a_tree_is_taken),
 		TEST(test_since_when_it_is_stuck),
 		TEST(test_own_write_is_not_overwritten),
 		TEST(test_versions_that_are_no_numbers),

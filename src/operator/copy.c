@@ -128,37 +128,27 @@ struct child *copy_child(enum resource r, const struct child *from)
 	return copies[r](from);
 }
 
-static yyjson_mut_doc *without_managed_fields(yyjson_val *val)
+yyjson_doc *copy_tree(const struct job_object *job)
 {
-	yyjson_mut_doc *m = yyjson_mut_doc_new(NULL);
-	yyjson_mut_val *root = m ? yyjson_val_mut_copy(m, val) : NULL;
+	yyjson_mut_doc *m CLEANUP(json_mut_docp) = NULL;
+	yyjson_doc *out = job->doc ? *job->doc : NULL;
 
-	if (!root)
-		BUG("out of memory");
-	yyjson_mut_obj_remove_key(yyjson_mut_obj_get(root, "metadata"), "managedFields");
-	yyjson_mut_doc_set_root(m, root);
-	return m;
-}
-
-yyjson_doc *copy_json(yyjson_val *val)
-{
-	yyjson_mut_doc *m = without_managed_fields(val);
-	yyjson_doc *out = yyjson_mut_doc_imut_copy(m, NULL);
-
-	yyjson_mut_doc_free(m);
-	if (!out)
-		BUG("out of memory");
+	if (out) {
+		*job->doc = NULL;
+		return out;
+	}
+	m = yyjson_mut_doc_new(NULL);
+	out = yyjson_mut_val_imut_copy(yyjson_val_mut_copy(m, job->root), NULL);
+	ASSERT(out);
 	return out;
 }
 
 struct str copy_text(yyjson_val *val)
 {
-	yyjson_mut_doc *m = without_managed_fields(val);
 	struct buf b = BUF_INIT(SIZE_MAX / 2);
 	struct str out;
 
-	json_write(yyjson_mut_doc_get_root(m), &b);
-	yyjson_mut_doc_free(m);
+	json_write_val(val, &b);
 	/* Exactly as long as it is: it may be kept for long. */
 	out = str_dup(buf_str(&b));
 	buf_release(&b);

@@ -10,9 +10,9 @@
 struct child *copy_child(enum resource r, const struct child *from);
 /* The strings of *TO are those of FROM, copied; *BLOCK is what free() takes. */
 void copy_meta(struct meta *to, const struct meta *from, char **block);
-/* A document with VAL, an object of the API, as its root; without its managedFields, which nobody here reads. */
-yyjson_doc *copy_json(yyjson_val *val);
-/* The same as text; free() takes its bytes. */
+/* The job's document, taken if it can be had. JOB stays valid as long as that is. */
+yyjson_doc *copy_tree(const struct job_object *job);
+/* VAL as text; free() takes its bytes. */
 struct str copy_text(yyjson_val *val);
 
 #endif
