@@ -59,6 +59,9 @@ static enum exit_code delete_file(struct deleting *d, const char *file)
 		one = o.class == OBJECT_JOB ? delete_object(d, &o) : o.class == OBJECT_WRONG ? CLI_INVALID : CLI_OK;
 		status = MAX(status, one);
 	}
+	if (!m.jobs && status == CLI_OK)
+		status = cli_fail(s->cli, CLI_INVALID, "there is no job in %s: %.*s", file,
+		                  STR_F(manifest_without_job(&m)));
 	yaml_close(m.yaml);
 	return status;
 }

@@ -268,6 +268,31 @@ TfJob.mlkube.io/demo"
   is "$status" 2
 }
 
+@test "submit, delete -f: a file without a job" {
+  answers "POST $tfjobs 201 $(job demo '' '')"
+  serve
+  printf 'apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: d}\n' >other.yaml
+  : >empty.yaml
+  for c in submit "delete -f"; do
+    # shellcheck disable=SC2086 # words
+    split dljob $c other.yaml -q
+    is "$status" 2
+    is "$out" ""
+    has "$err" "dljob ${c%% *}: there is no job in other.yaml: PyTorchJob of kubeflow.org/v1 is not a known API"
+    # shellcheck disable=SC2086 # words
+    split dljob $c empty.yaml -q
+    is "$status" 2
+    is "$err" "dljob ${c%% *}: there is no job in empty.yaml: it is empty"
+  done
+  # What is wrong in it has been said.
+  printf 'kind: TfJob\n' >wrong.yaml
+  split dljob delete -q -f wrong.yaml
+  is "$status" 2
+  is "$err" "wrong.yaml:1:1: error: apiVersion: is missing"
+  grep -v '^GET /apis' requests >sent || true
+  is "$(cat sent)" ""
+}
+
 @test "submit: changes on the way, another name, a dry run" {
   tfjob demo 1 >job.yaml
   split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs[1].replicas=3' --set spec.policy.cleanPods=None \
