@@ -268,7 +268,8 @@ enum exit_code kind_check_file(struct cli *cli, const char *file, int n, char **
 		try_file(&t, examples[i]);
 	if (!n)
 		try_beside(&t, file);
-	if (!n && kind_writes(t.kind))
+	/* What is written is no example: of named files without one it says nothing. */
+	if (kind_writes(t.kind) && (!n || t.jobs))
 		try_written(&t);
 	return sum_up(&t, file);
 }

@@ -331,6 +331,18 @@ Invalid"
   split dljob kinds --check new/ring.lua
   is "$status$err" 0
   has "$out" "1 job, 2 pods"
+  # … which is tried beside those that are named, and is no reason to pass over a file without any.
+  split dljob kinds --check new/ring.lua one.yaml
+  is "$status$err" 0
+  has "$out" "2 jobs, 3 pods"
+  echo '{apiVersion: v1, kind: ConfigMap}' >other.yaml
+  split dljob kinds --check new/ring.lua other.yaml
+  is "$status" 2
+  has "$err" "there is no example of a RingJob.example.org to try it with"
+  sed -i 's/return { workers = roles/return { wrkers = roles/' new/ring.lua
+  split dljob kinds --check new/ring.lua one.yaml
+  is "$status" 2
+  has "$err" "spec.wrkers: unknown field"
 }
 
 @test "kinds --check: our own kinds and their examples" {
