@@ -1,6 +1,7 @@
 #include "client/write.h"
 
 #include "base/json.h"
+#include "client/report.h"
 #include "client/uid.h"
 
 #define PLACEHOLDER "your-image-here"
@@ -348,6 +349,39 @@ static yyjson_doc *write_plain(struct cli *cli, struct kinds *kinds, const struc
 	return in_order(doc);
 }
 
+/* Does the kind alone have to do with it, and none of its words or numbers come from the command line? */
+static bool is_kinds_fault(const struct problem *p)
+{
+	static const char *const types[] = { ", found a ", ", found an ", ", found null" };
+	bool ret = str_has_prefix(p->message, STR("unknown field")) || str_has_prefix(p->message, STR("is missing"));
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		ret = ret || strstr(p->message.p, types[i]);
+	return ret && p->severity == PROBLEM_ERROR && !str_has_prefix(p->path, STR("metadata."));
+}
+
+/* What a kind has written wrong is no mistake of whoever runs a command. */
+static bool check_written(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
+{
+	struct cli_report r = report_to(stderr);
+	struct err e = ERR_INIT;
+	struct kind_job *kj = kind_read(kinds, kind, job, uid_any, &e);
+	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
+
+	if (kj)
+		kind_check_fields(kj, cli_unknown_fields(cli));
+	for (size_t i = 0; p && i < p->list.n; i++)
+		if (is_kinds_fault(&p->list.v[i])) {
+			kind_blame_write(kinds, kind, &p->list.v[i], &e);
+			report_kind(&r, kind, str_c(err_msg(&e)));
+		}
+	if (r.errors)
+		cli->status = CLI_FAILED;
+	err_release(&e);
+	kind_job_free(kj);
+	return !r.errors;
+}
+
 static yyjson_doc *edited(struct cli *cli, const struct job_edits *edits, yyjson_val *job)
 {
 	struct err e = ERR_INIT;
@@ -402,7 +436,9 @@ yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_o
 		return NULL;
 	kind = find_kind(cli, kinds, o->kind);
 	plain = kind ? write_plain(cli, kinds, o, &roles, kind) : NULL;
-	doc = plain ? edited(cli, edits, yyjson_doc_get_root(plain)) : NULL;
+	if (!plain || !check_written(cli, kinds, kind, yyjson_doc_get_root(plain)))
+		return NULL;
+	doc = edited(cli, edits, yyjson_doc_get_root(plain));
 	checked = doc ? checked_job(cli, kinds, kind, yyjson_doc_get_root(doc)) : NULL;
 	if (!checked) {
 		yyjson_doc_free(doc);

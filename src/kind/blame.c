@@ -48,11 +48,16 @@ int kind_line(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struc
 	return line ? line : ar.linedefined;
 }
 
+bool kind_blame_word(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struct str word, struct err *e)
+{
+	return err_wrap(e, "%.*s:%d", STR_F(f->kind.file), kind_line(k, f, fn, word));
+}
+
 bool kind_blame(const struct kind_job *kj, struct err *e, const char *what)
 {
 	enum kind_fn fn = FN_READ;
 
 	while (fn + 1 < FN_COUNT && strcmp(kind_fn_names[fn], what) != 0)
 		fn++;
-	return err_wrap(e, "%.*s:%d", STR_F(kj->file->kind.file), kind_line(kj->kinds, kj->file, fn, STR_NONE));
+	return kind_blame_word(kj->kinds, kj->file, fn, STR_NONE, e);
 }

@@ -120,7 +120,9 @@ bool kind_read_labels(struct kind_job *kj, struct pairs *ret, const char *what, 
 /* Where what FN returned comes from: the one line with WORD (may be empty) in it or else in the file; without one
    where FN begins. */
 int kind_line(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struct str word);
-/* Puts the kind's file and the line of its function WHAT in front of *E; returns false. */
+/* Puts the kind's file and that line in front of *E; returns false. */
+bool kind_blame_word(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struct str word, struct err *e);
+/* … and the line of its function WHAT. */
 bool kind_blame(const struct kind_job *kj, struct err *e, const char *what);
 /* Says that WHAT returned something wrong; returns false. */
 bool kind_refuse(const struct kind_job *kj, struct err *e, const char *what, const char *fmt, ...) PRINTF_LIKE(4, 5);

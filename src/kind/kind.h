@@ -138,6 +138,8 @@ struct kind_role {
 bool kind_writes(const struct kind *kind);
 yyjson_mut_val *kind_write(struct kinds *k, const struct kind *kind, const struct kind_role *roles, size_t n,
                            yyjson_val *template, yyjson_mut_doc *doc, struct err *e);
+/* *E says of a problem of what it wrote where it comes from: "p.lua:12: write: spec.wrkers: unknown field". */
+void kind_blame_write(struct kinds *k, const struct kind *kind, const struct problem *p, struct err *e);
 
 /* Its CustomResourceDefinition, apiextensions.k8s.io/v1. */
 yyjson_mut_val *kind_crd(struct kinds *k, const struct kind *kind, yyjson_mut_doc *doc, struct err *e);

@@ -39,10 +39,30 @@ yyjson_mut_val *kind_write(struct kinds *k, const struct kind *kind, const struc
 	if (!sandbox_call(&k->sb, 2, 1, kind->file, kind_fn_names[FN_WRITE], e))
 		return NULL;
 	if (lua_type(L, -1) != LUA_TTABLE)
-		err_set(e, ERR_LUA, "%.*s: `write` must return the spec, it returned a %s", STR_F(kind->file),
-		        luaL_typename(L, -1));
-	else if (!(spec = value_json(&k->sb, -1, doc, "write", e)))
-		err_wrap(e, "%.*s", STR_F(kind->file));
+		err_set(e, ERR_LUA, "`write` must return the spec, it returned a %s", luaL_typename(L, -1));
+	else
+		spec = value_json(&k->sb, -1, doc, "write", e);
+	if (!spec)
+		kind_blame_word(k, f, FN_WRITE, STR_NONE, e);
 	lua_pop(L, 1);
 	return spec;
+}
+
+/* The last name in PATH, which write() has put there. */
+static struct str last_name(struct str path)
+{
+	bool quoted = str_has_suffix(path, STR("\"]"));
+	size_t end = quoted ? path.n - 2 : path.n, start = end;
+
+	while (start && !strchr(quoted ? "\"" : ".[", path.p[start - 1]))
+		start--;
+	return str_sub(path, start, end - start);
+}
+
+void kind_blame_write(struct kinds *k, const struct kind *kind, const struct problem *p, struct err *e)
+{
+	bool missing = str_has_prefix(p->message, STR("is missing"));
+
+	err_set(e, ERR_LUA, "write: %.*s: %.*s", STR_F(p->path), STR_F(p->message));
+	kind_blame_word(k, kind_file_of(kind), FN_WRITE, missing ? STR_NONE : last_name(p->path), e);
 }

@@ -53,12 +53,38 @@ static void test_what_it_gets_and_gives(void **state)
 static void test_mistakes(void **state)
 {
 	(void)state;
-	expect("function() return 'spec' end", "a.lua: `write` must return the spec, it returned a string");
-	expect("function() end", "a.lua: `write` must return the spec, it returned a nil");
-	expect("function() return { f = function() end } end", "a.lua");
+	expect("function() return 'spec' end", "a.lua:4: `write` must return the spec, it returned a string");
+	expect("function() end", "a.lua:4: `write` must return the spec, it returned a nil");
+	expect("function() return { f = function() end } end", "a.lua:4: ");
 	expect("function(roles, t) return t.nothing.name end", "a.lua:4: ");
 	expect("function() while true do end end", "a.lua");
 	expect("nil", "A.example.org has no `write` function");
+}
+
+/* Whoever wrote the file is told where, and not whoever ran the command. */
+static void test_blame(void **state)
+{
+	static const struct {
+		const char *path, *message, *want;
+	} cases[] = {
+		{ "spec.sise", "unknown field", "a.lua:5: write: spec.sise: unknown field" },
+		{ "spec[\"si.ze\"]", "unknown field", "a.lua:6: write: spec[\"si.ze\"]: unknown field" },
+		{ "spec.hosts[0]", "must be a string, found a number",
+		  "a.lua:4: write: spec.hosts[0]: must be a string, found a number" },
+		/* It is not there: a line that has the word is another one. */
+		{ "spec.size", "is missing", "a.lua:4: write: spec.size: is missing" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f = FIXTURE_INIT;
+		struct problem p = { PROBLEM_ERROR, str_c(cases[i].path), str_c(cases[i].message) };
+
+		written(&f, "function(roles)\n  return { sise = 1,\n    ['si.ze'] = 1 }\nend");
+		kind_blame_write(f.kinds, kinds_at(f.kinds, 0), &p, &f.e);
+		assert_string_equal(err_msg(&f.e), cases[i].want);
+		fixture_release(&f);
+	}
 }
 
 int main(void)
@@ -66,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_it_gets_and_gives),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_blame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,3 +335,37 @@ echo 'abi <abi/4.0>, \"$(realpath "$DLJOB")\" flags=(unconfined) { userns, }' | 
   is "$status" 2
   has "$err" "OtherJob.elasticdeeplearning.ai has no \`write\` function"
 }
+
+@test "what a kind writes wrong is told with the line of its Lua, what was asked of it is not" {
+  mkdir kinds
+  cat >kinds/ring.lua <<'LUA'
+return {
+  group = "example.org", version = "v1", kind = "RingJob", plural = "ringjobs",
+  spec = { "object", fields = {
+    workers = { "int", required = true, max = 2 }, template = { "template", required = true } } },
+  read = function(spec)
+    return { roles = { { name = "worker", path = at(spec), count = spec.workers, template = spec.template,
+      fields = { count = "workers" } } } }
+  end,
+  names = function(job, role, index) return job.name .. "-" .. index end,
+  pod = function() end, status = function() return {} end,
+  write = function(roles, template)
+    return { workers = roles[1].count,
+      template = template }
+  end,
+}
+LUA
+  split dljob init --kinds-dir kinds --kind RingJob --image i -- true
+  is "$status$err" 0
+  split dljob run --kinds-dir kinds --kind RingJob -n 3 -- true
+  is "$status" 2
+  is "$err" "dljob run: spec.workers: must be at most 2, found 3"
+  sed -i 's/return { workers/return { wrkers/' kinds/ring.lua
+  split dljob run --kinds-dir kinds --kind RingJob --set spec.policy.cleanPods=x -- true
+  is "$status" 1
+  is "$err" "kinds/ring.lua:12: error: write: spec.wrkers: unknown field, did you mean \`workers\`?"
+  sed -i 's/return { wrkers/template.spec.containers[1].comand = "x"\n    return { workers/' kinds/ring.lua
+  split dljob init --kinds-dir kinds --kind RingJob -- true
+  is "$status" 1
+  has "$err" "kinds/ring.lua:12: error: write: spec.template.spec.containers[0].comand: unknown field"
+}
