@@ -216,3 +216,19 @@ void decode_object(const struct decode *d, const struct decode_table *t, yyjson_
 			*(unsigned *)base |= f->said;
 	}
 }
+
+bool decode_has_key(const struct decode_table *t, struct str key)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct decode_field *f = &t->v[i];
+		size_t n = strlen(f->name);
+
+		if (f->who == FIELD_OF_USERS || !str_has_prefix(key, str_c(f->name)))
+			continue;
+		if (key.n == n || (key.p[n] == '.' && f->type == FIELD_READ))
+			return true;
+		if (key.p[n] == '.' && f->type == FIELD_TABLE)
+			return decode_has_key(f->table, str_sub(key, n + 1, key.n));
+	}
+	return false;
+}

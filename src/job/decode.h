@@ -65,6 +65,8 @@ struct decode_table {
 		(fields), ARRAY_LEN(fields)                                                                            \
 	}
 
+/* What a policy document may say, by enum policy_level. */
+extern const struct decode_table policy_tables[2];
 /* schedulingPolicy, of a struct policy. */
 extern const struct decode_table scheduling_table;
 
@@ -78,6 +80,9 @@ void decode_object(const struct decode *d, const struct decode_table *t, yyjson_
 /* The value's number in NAMES; a problem that lists them, with the nearest, if it is none. */
 bool decode_enum(const struct decode *d, yyjson_val *val, const struct decode_names *names, unsigned *ret,
                  const struct decode_spot *s);
+
+/* Has T, for a kind, the field KEY ("restart.policy")? What a function reads may have any fields. */
+bool decode_has_key(const struct decode_table *t, struct str key);
 
 /* Says, of a problem that was put among the others already, that it is the kind's: MESSAGE, and the WORD that shows it
    in the kind's file. Only the first is kept. */

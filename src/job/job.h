@@ -206,4 +206,7 @@ struct job_identity {
 struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val *doc, yyjson_val *policy,
                      struct str policy_path, yyjson_val *annotations);
 
+/* May the document's "fields" have KEY, of a role or of the job? If not, *RET_NEAR is what was perhaps meant. */
+bool job_fields_have(bool of_role, struct str key, struct str *ret_near);
+
 #endif

@@ -111,7 +111,7 @@ static const struct decode_field job_fields[] = {
 	{ "roles", FIELD_VAL, FIELD_OF_USERS, AT(roles) },
 };
 
-static const struct decode_table tables[] = {
+const struct decode_table policy_tables[] = {
 	[POLICY_JOB] = TABLE_OF(job_fields),
 	[POLICY_ROLE] = TABLE_OF(role_fields),
 };
@@ -125,5 +125,5 @@ void policy_read(struct policy *ret, yyjson_val *doc, struct policy_place at, en
 		                .running_deadline = -1,
 		                .scheduling = { .min_available = -1, .timeout = -1 } };
 	if (doc && !yyjson_is_null(doc))
-		decode_object(&d, &tables[level], doc, ret, NULL);
+		decode_object(&d, &policy_tables[level], doc, ret, NULL);
 }

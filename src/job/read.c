@@ -243,3 +243,21 @@ struct job *job_read(struct arena *a, const struct job_identity *id, yyjson_val 
 	job_validate(job, docs, p);
 	return job;
 }
+
+bool job_fields_have(bool of_role, struct str key, struct str *ret_near)
+{
+	const struct decode_table *tables[] = { of_role ? &role_table : &job_table,
+		                                &policy_tables[of_role ? POLICY_ROLE : POLICY_JOB] };
+	struct str names[ARRAY_LEN(role_fields) + 20];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		if (decode_has_key(tables[i], key))
+			return true;
+		for (size_t k = 0; k < tables[i]->n && n < ARRAY_LEN(names); k++)
+			if (tables[i]->v[k].who != FIELD_OF_USERS)
+				names[n++] = str_c(tables[i]->v[k].name);
+	}
+	*ret_near = text_nearest(key, names, n);
+	return false;
+}

@@ -80,6 +80,8 @@ void foreign_read(struct kind_job *kj, const struct job_identity *id);
 /* Notes in RECORD (status.dlOperator) what that one needs to know of JOB. */
 void foreign_note_roles(const struct job *job, yyjson_mut_val *record, yyjson_mut_doc *doc);
 
+/* field_names.c: checks what read() says the user's fields are called. False with *E. */
+bool kind_check_field_names(struct kind_job *kj, struct err *e);
 /* Checks names, variables and labels of the children. False with *E if the kind's code fails. */
 bool kind_check_children(struct kind_job *kj, struct err *e);
 /* … that no two have the same name: one call into the kind for each replica. */

@@ -339,7 +339,7 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 	}
 	kj->job = job_read(&kj->arena, &id, yyjson_doc_get_root(kj->doc), policy.val, policy.path,
 	                   json_at(kj->object, "metadata", "annotations", NULL));
-	if (is_kinds_fault(kj, &found, e)) {
+	if (is_kinds_fault(kj, &found, e) || (!found.errors && !kind_check_field_names(kj, e))) {
 		lua_pop(sb->L, 2);
 		return false;
 	}

@@ -43,6 +43,9 @@ struct schema {
 /* Reads the declaration at the top of the stack (it stays). PATH is for messages: spec.replicas. */
 bool schema_load(struct schema *ret, struct sandbox *sb, struct arena *a, struct str path, struct err *e);
 
+/* The field of the object S that KEY spells, or NULL. */
+const struct schema *schema_field(const struct schema *s, struct str key);
+
 /* One reading of one manifest. */
 struct schema_read {
 	struct sandbox *sb;

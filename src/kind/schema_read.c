@@ -240,8 +240,7 @@ static void push_map(struct schema_read *r, const struct schema *s, yyjson_val *
 	}
 }
 
-/* The field that KEY spells, or NULL. */
-static const struct schema *field_of(const struct schema *s, struct str key)
+const struct schema *schema_field(const struct schema *s, struct str key)
 {
 	for (size_t i = 0; i < s->n_fields; i++) {
 		if (str_eq(key, s->fields[i].name))
@@ -273,7 +272,7 @@ static const struct schema *unknown_field(struct schema_read *r, const struct sc
 		return NULL;
 	}
 	problem_error(r->p, path, "unknown field, did you mean `%.*s`?", STR_F(hint));
-	return field_of(s, hint);
+	return schema_field(s, hint);
 }
 
 struct schema_given {
@@ -293,7 +292,7 @@ static void collect(struct schema_read *r, const struct schema *s, yyjson_val *v
 	while ((k = yyjson_obj_iter_next(&it))) {
 		struct str key = json_str(k);
 		yyjson_val *v = yyjson_obj_iter_get_val(k);
-		const struct schema *f = field_of(s, key);
+		const struct schema *f = schema_field(s, key);
 		bool guessed = !f;
 		struct schema_given *g;
 

@@ -2,20 +2,6 @@
 #include "kind/internal.h"
 #include "kind/path.h"
 
-static const struct schema *find_field(const struct schema *s, struct str key)
-{
-	for (size_t i = 0; i < s->n_fields; i++) {
-		const struct schema *f = &s->fields[i];
-
-		if (str_eq(f->name, key))
-			return f;
-		for (size_t k = 0; k < f->n_also; k++)
-			if (str_eq(f->also[k], key))
-				return f;
-	}
-	return NULL;
-}
-
 /* No role has a longer name, which was said where names are checked; and each path below would repeat it. */
 enum { KEY_MAX = 253 };
 
@@ -34,7 +20,7 @@ static void check_value(const struct pod_fields_check *c, const struct schema *s
 	} else if ((s->type == SCHEMA_OBJECT || s->type == SCHEMA_MAP) && yyjson_is_obj(val)) {
 		yyjson_obj_foreach(val, i, max, key, v)
 		{
-			f = s->type == SCHEMA_MAP ? s->items : find_field(s, json_str(key));
+			f = s->type == SCHEMA_MAP ? s->items : schema_field(s, json_str(key));
 			if (f && json_str(key).n <= KEY_MAX)
 				check_value(c, f, v, path_key(a, path, json_str(key)));
 		}
