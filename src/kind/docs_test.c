@@ -153,7 +153,7 @@ static void test_offered_names(void **state)
 
 		assert_non_null(strstr(page.p, arena_printf(&a, "`%s", names[i]).p));
 		kinds_load_text(k, STR("a.lua"), arena_printf(&a, "assert(type(%s) == 'function')", names[i]), &f.e);
-		assert_string_equal(err_msg(&f.e), "a.lua: the file must return a table");
+		assert_string_equal(err_msg(&f.e), "a.lua:1: the file must return a table");
 		kinds_free(k);
 	}
 }

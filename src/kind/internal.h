@@ -122,6 +122,8 @@ bool kind_read_labels(struct kind_job *kj, struct pairs *ret, const char *what, 
 /* Where what FN returned comes from: the one line with WORD (may be empty) in it or else in the file; without one
    where FN begins. */
 int kind_line(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struct str word);
+/* The same for what is wrong with the table that the file TEXT returns, by the words that MESSAGE puts in quotes. */
+int kind_load_line(struct str text, const char *message);
 /* Puts the kind's file and that line in front of *E; returns false. */
 bool kind_blame_word(struct kinds *k, const struct kind_file *f, enum kind_fn fn, struct str word, struct err *e);
 /* … and the line of its function WHAT. */

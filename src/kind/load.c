@@ -324,7 +324,7 @@ bool kinds_load_text(struct kinds *k, struct str file, struct str text, struct e
 		ok = load_table(k, f, e);
 	lua_pop(k->sb.L, 1);
 	if (!ok)
-		return err_wrap(e, "%.*s", STR_F(file));
+		return err_wrap(e, "%.*s:%d", STR_F(file), kind_load_line(f->text, err_msg(e)));
 	*vec_push(&k->arena, &k->files) = f;
 	return true;
 }
