@@ -4,7 +4,7 @@
 #include "kind/size.h"
 
 /* Linux takes at most this for one "NAME=value" with its zero. */
-enum { VARIABLE_MAX = 128 << 10, LABEL_MAX = 63, NAME_MAX_TEXT = 1024 };
+enum { VARIABLE_MAX = 128 << 10, LABEL_MAX = 63, DOMAIN_MAX = 253, NAME_MAX_TEXT = 1024 };
 
 static void companion_names(struct kind_job *kj, const struct companion *c, struct kind_names *ret)
 {
@@ -74,6 +74,15 @@ static size_t fitting(struct kind_job *kj, size_t role, int32_t index)
 	return n;
 }
 
+/* Where the kind makes the name: for a job whose own name is well. */
+static struct str namer(struct kind_job *kj, size_t role)
+{
+	if (kj->job->roles[role].companion || !str_is_dns_label(kj->job->name, false))
+		return STR("");
+	return arena_printf(&kj->arena, ": see `names`, %.*s:%d", STR_F(kj->file->kind.file),
+	                    kind_line(kj->kinds, kj->file, FN_NAMES, STR_NONE));
+}
+
 static void check_name(struct kind_job *kj, size_t role, const char *what, struct str name, bool letter_first)
 {
 	struct problems *p = &kj->job->problems;
@@ -100,10 +109,10 @@ static void check_name(struct kind_job *kj, size_t role, const char *what, struc
 		              "the %s would be named \"%.*s\", but its name must begin with a letter", what,
 		              STR_F(name));
 	} else {
-		problem_error(
-			p, STR("metadata.name"),
-			"the %s would be named \"%.*s\", which is not a DNS label (lower case letters, digits and '-')",
-			what, STR_F(name));
+		problem_error(p, STR("metadata.name"),
+		              "the %s would be named \"%.*s\", which is not a DNS label (lower case letters, digits "
+		              "and '-')%.*s",
+		              what, STR_F(name), STR_F(namer(kj, role)));
 	}
 }
 
@@ -139,21 +148,63 @@ static bool is_label_value(struct str s)
 	return s.n <= LABEL_MAX;
 }
 
-static void check_labels(struct kind_job *kj, const struct role *role, const struct pairs *labels)
+/* [domain/]name */
+static bool is_label_key(struct str s)
+{
+	struct str rest = s, domain = STR_NONE, part;
+
+	if (memchr(str_text(s), '/', s.n) && (!str_next(&rest, '/', &domain) || !domain.n || domain.n > DOMAIN_MAX))
+		return false;
+	while (str_next(&domain, '.', &part))
+		if (!str_is_dns_label(part, false))
+			return false;
+	return rest.n && is_label_value(rest);
+}
+
+/* What is wrong with what WHAT gives and is the kind's. A job that has started went on with it. */
+static bool refuse_says(struct kind_job *kj, const struct role *role, const char *what, struct str text, struct err *e)
+{
+	if (!kj->started)
+		return kind_refuse(kj, e, what, "%.*s", STR_F(text));
+	problems_add(&kj->job->problems, PROBLEM_SPARED, role->path, "`%s` in %.*s %.*s", what,
+	             STR_F(kj->file->kind.file), STR_F(text));
+	return true;
+}
+
+static bool check_labels(struct kind_job *kj, const struct role *role, const struct pairs *labels, struct err *e)
 {
 	for (size_t i = 0; i < labels->list.n; i++) {
-		struct str value = pair_text(&labels->list.v[i]);
+		struct str value = pair_text(&labels->list.v[i]), key = labels->list.v[i].name;
 
 		if (!is_label_value(value))
 			problem_error(
 				&kj->job->problems, role->path,
 				"the label %.*s of its pods would be \"%.*s\", which is not a label value (at most "
 				"%d letters, digits, '-', '_' and '.')",
-				STR_F(labels->list.v[i].name), (int)MIN(value.n, (size_t)100), value.p, LABEL_MAX);
+				STR_F(key), (int)MIN(value.n, (size_t)100), value.p, LABEL_MAX);
+		if (!is_label_key(key) &&
+		    !refuse_says(kj, role, "pod",
+		                 arena_printf(&kj->arena,
+		                              "gives the label `%.*s`, which is not the name of a label (at most %d "
+		                              "letters, digits, '-', '_' and '.', perhaps behind a domain and '/')",
+		                              (int)MIN(key.n, (size_t)100), key.p, LABEL_MAX),
+		                 e))
+			return false;
 	}
+	return true;
 }
 
-static void check_sizes(struct kind_job *kj, const struct role *role, const struct pairs *env)
+/* Has one of the first N that name? */
+static bool has_name(const struct pairs *env, size_t n, struct str name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(env->list.v[i].name, name))
+			return true;
+	return false;
+}
+
+static bool check_sizes(struct kind_job *kj, const struct role *role, const char *what, const struct pairs *env,
+                        struct err *e)
 {
 	struct problems *p = &kj->job->problems;
 
@@ -166,20 +217,12 @@ static void check_sizes(struct kind_job *kj, const struct role *role, const stru
 				p, role->path,
 				"the variable %.*s would have %zu bytes; Linux takes at most %d, so use fewer replicas",
 				STR_F(v->name), size, VARIABLE_MAX);
-		for (size_t k = 0; k < i; k++)
-			if (str_eq(v->name, env->list.v[k].name)) {
-				problem_error(p, role->path, "the variable %.*s would be set twice", STR_F(v->name));
-				break;
-			}
+		if (has_name(env, i, v->name) &&
+		    !refuse_says(kj, role, what,
+		                 arena_printf(&kj->arena, "gives the variable %.*s twice", STR_F(v->name)), e))
+			return false;
 	}
-}
-
-static bool has_name(const struct pairs *env, struct str name)
-{
-	for (size_t i = 0; i < env->list.n; i++)
-		if (str_eq(env->list.v[i].name, name))
-			return true;
-	return false;
+	return true;
 }
 
 /* Warns for each variable of the user's that is also derived. */
@@ -200,7 +243,7 @@ static void check_user_env(struct kind_job *kj, const struct role *role, const s
 		while ((v = yyjson_arr_iter_next(&vars))) {
 			struct str name = json_str(json_get(v, "name"));
 
-			if (has_name(env, name))
+			if (has_name(env, env->list.n, name))
 				problem_warning(
 					&kj->job->problems,
 					path_index(&kj->arena,
@@ -239,12 +282,15 @@ static bool check_variables(struct kind_job *kj, size_t role, struct pod_sizes *
 	for (size_t i = 0; i < r->n_containers; i++) {
 		if (!kind_container_env(kj, role, &r->containers[i], &own, e))
 			return false;
-		check_sizes(kj, r, &own);
+		if (!check_sizes(kj, r, "container", &own, e))
+			return false;
 	}
 	if (!pod_say_begin(&say, kj, role, r->count - 1, 0, e))
 		return check_long_text(kj, r, e);
-	check_sizes(kj, r, &say.env);
-	check_labels(kj, r, &say.labels);
+	if (!check_sizes(kj, r, "pod", &say.env, e) || !check_labels(kj, r, &say.labels, e)) {
+		pod_say_end(kj);
+		return false;
+	}
 	pod_sizes_add(sizes, kj, role, &say.env);
 	check_user_env(kj, r, &say.env, "initContainers", true);
 	check_user_env(kj, r, &say.env, "containers", false);

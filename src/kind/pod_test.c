@@ -17,6 +17,8 @@
 	"job}}\n"
 #define SPEC HEAD "spec: {template: {spec: {containers: [{name: c, image: img}]}}}"
 
+#define STARTED "\nstatus: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}"
+
 #define OWN(role, index, generation)                                                                                   \
 	"\"dl-operator.mpba.fbk.eu/uid\":\"0b5f5a30-uid\",\"dl-operator.mpba.fbk.eu/kind\":\"Ring.example.org\","      \
 	"\"dl-operator.mpba.fbk.eu/job\":\"demo\",\"dl-operator.mpba.fbk.eu/role\":\"" role "\","                      \
@@ -361,8 +363,7 @@ static void test_wrong_code(void **state)
 static void test_wrong_code_of_a_job_that_has_started(void **state)
 {
 	(void)state;
-	ring(RING("kind.pod = function() return { env = { { RANK = 1 }, { 'A', 'x' } } } end"),
-	     SPEC "\nstatus: {dlOperator: {version: 1, phase: Running, startTime: '2026-01-01T00:00:00Z'}}");
+	ring(RING("kind.pod = function() return { env = { { RANK = 1 }, { 'A', 'x' } } } end"), SPEC STARTED);
 	assert_string_equal(fixture_problems(&f),
 	                    "warning spec: `pod` in test.lua gives a variable as { RANK = value }: "
 	                    "write { \"RANK\", value }\n");
@@ -421,10 +422,77 @@ static void test_same_variable_twice(void **state)
 	(void)state;
 	fixture_release(&f);
 	fixture_lua(&f, RING("kind.pod = function() return { env = { { 'A', 1 }, { 'A', 2 } } } end"));
-	expect_problems(&f, SPEC, "error spec: the variable A would be set twice\n");
+	assert_false(fixture_try(&f, SPEC));
+	assert_string_equal(err_msg(&f.e), "test.lua:8: `pod` gives the variable A twice");
+	fixture_release(&f);
+	fixture_lua(&f, RING("kind.container = function() return { { 'A', 1 }, { { 'A', 2 } } } end"));
+	assert_false(fixture_try(&f, SPEC));
+	assert_string_equal(err_msg(&f.e), "test.lua:8: `container` gives the variable A twice");
+	/* Kubernetes takes the last one, and so it did before this was an error. */
+	ring(RING("kind.pod = function() return { env = { { 'A', 1 }, { 'A', 2 } } } end"), SPEC STARTED);
+	assert_string_equal(fixture_problems(&f), "warning spec: `pod` in test.lua gives the variable A twice\n");
+	fixture_pod(&f, 0, 0);
+}
+
+/* Of a job whose problems hold it up nothing is made. */
+static void test_invalid_job(void **state)
+{
+	(void)state;
+	fixture_release(&f);
+	fixture_lua(&f, RING(""));
+	fixture_read(&f, HEAD "spec: {template: {spec: {}}}");
 	assert_false(kind_pod(f.job, 0, 0, 0, 0, &f.text, &f.e));
 	assert_string_equal(err_msg(&f.e), "the job is invalid");
 	assert_false(kind_service(f.job, 0, 0, &f.text, &f.e));
+}
+
+static void test_names_of_labels(void **state)
+{
+	static const char *const good[] = { "a", "A.b_c-9", "example.org/a", "a/b", "9" };
+	static const char *const bad[] = { "", "a b", "-a", "a/", "/a", "Example.org/a", "a/b/c", "a..b/c", "é" };
+	struct arena a = ARENA_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good) + ARRAY_LEN(bad); i++) {
+		bool is_good = i < ARRAY_LEN(good);
+		const char *key = is_good ? good[i] : bad[i - ARRAY_LEN(good)];
+		const char *lua =
+			arena_printf(&a, RING("kind.pod = function() return { labels = { ['%s'] = 1 } } end"), key).p;
+
+		fixture_release(&f);
+		fixture_lua(&f, lua);
+		if (fixture_try(&f, SPEC) != is_good)
+			fail_msg("\"%s\": %s", key, err_msg(&f.e));
+		if (is_good)
+			continue;
+		assert_non_null(strstr(err_msg(&f.e), arena_printf(&a,
+		                                                   "test.lua:8: `pod` gives the label `%s`, which is "
+		                                                   "not the name of a label",
+		                                                   key)
+		                                              .p));
+		fixture_read(&f, SPEC STARTED);
+		assert_int_equal(kind_job(f.job)->problems.errors, 0);
+		assert_int_equal(kind_job(f.job)->problems.list.n, 1);
+	}
+	arena_release(&a);
+}
+
+/* The user's name is well: the kind's is not. */
+static void test_names_of_pods(void **state)
+{
+	(void)state;
+	fixture_release(&f);
+	fixture_lua(&f, RING("kind.names = function(job, role, i)\nreturn job.name .. '-A-' .. i, 'x' end"));
+	expect_problems(
+		&f, SPEC,
+		"error metadata.name: the pod would be named \"demo-A-0\", which is not a DNS label (lower case "
+		"letters, digits and '-'): see `names`, test.lua:8\n");
+	expect_problems(
+		&f,
+		"apiVersion: example.org/v1\nkind: Ring\nmetadata: {name: de.mo}\n"
+		"spec: {template: {spec: {containers: [{name: c, image: img}]}}}",
+		"error metadata.name: the pod would be named \"de.mo-A-0\", which is not a DNS label (lower case "
+		"letters, digits and '-')\n");
 }
 
 static void test_buffer_too_small(void **state)
@@ -461,6 +529,9 @@ int main(void)
 		cmocka_unit_test(test_wrong_services),
 		cmocka_unit_test(test_stolen_template),
 		cmocka_unit_test(test_same_variable_twice),
+		cmocka_unit_test(test_invalid_job),
+		cmocka_unit_test(test_names_of_labels),
+		cmocka_unit_test(test_names_of_pods),
 		cmocka_unit_test(test_buffer_too_small),
 	};
 
