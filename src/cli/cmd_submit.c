@@ -23,7 +23,8 @@ struct submitting {
 	VEC(struct job_creation) list;
 	VEC(struct job_found) created;
 	size_t jobs;
-	bool broken; /* a kind's own code failed */
+	bool broken;     /* a kind's own code failed */
+	bool discovered; /* the cluster was asked which kinds it serves */
 };
 
 /* Where it goes. False: -n says something else. */
@@ -122,6 +123,32 @@ static bool take_object(struct submitting *u, const char *file, const struct man
 	return choose_namespace(u, root, &u->list.v[u->list.n - 1]);
 }
 
+/* Is it a job after all, of a kind that only the cluster knows? A dry run asks nobody. False: asking failed. */
+static bool look_at_cluster(struct submitting *u, struct manifest_object *o)
+{
+	struct str version = json_str(json_get(o->root, "apiVersion")), name = json_str(json_get(o->root, "kind"));
+	struct kube_resource known;
+
+	if (o->class == OBJECT_JOB || u->dry_run || !version.n || !name.n || create_foreign(o->root, &known))
+		return true;
+	if (!u->discovered && !session_discover(&u->session))
+		return false;
+	u->discovered = true;
+	o->kind = kinds_find(u->session.kinds, version, name);
+	return true;
+}
+
+/* Nothing of it can be checked: that takes the kind's Lua. */
+static void report_unread_kind(struct submitting *u, const char *file, const struct manifest *m,
+                               struct manifest_object *o)
+{
+	o->class = OBJECT_WRONG;
+	o->field = STR("kind");
+	o->message = arena_printf(m->arena, "this cluster serves %.*s, but its Lua is not here: --kinds-dir DIR",
+	                          STR_F(o->kind->kind));
+	report_object(&u->report, file, m, o);
+}
+
 static bool read_file(struct submitting *u, const char *file)
 {
 	struct manifest_object o;
@@ -132,9 +159,12 @@ static bool read_file(struct submitting *u, const char *file)
 	if (!report_open(&u->report, file, u->session.kinds, &u->session.cli->arena, &m))
 		return true;
 	while (ok && manifest_next(&m, &o)) {
-		if (o.class == OBJECT_WRONG)
+		ok = look_at_cluster(u, &o);
+		if (ok && o.kind && o.kind->foreign)
+			report_unread_kind(u, file, &m, &o);
+		else if (ok && o.class == OBJECT_WRONG)
 			report_object(&u->report, file, &m, &o);
-		else
+		else if (ok)
 			ok = take_object(u, file, &m, &o);
 	}
 	if (ok && u->jobs == before && !u->report.errors) {

@@ -74,8 +74,10 @@ static size_t groups_to_ask(struct remote *r, yyjson_val *groups, struct remote_
 	return n;
 }
 
-static bool discover(struct remote *r, struct kinds *kinds)
+bool session_discover(struct cli_session *s)
 {
+	struct remote *r = &s->remote;
+	struct kinds *kinds = s->kinds;
 	struct remote_call groups = { .path = STR("/apis") }, *calls;
 	bool ok = remote_do(r, &groups, 1);
 	size_t n;
@@ -103,5 +105,5 @@ static bool discover(struct remote *r, struct kinds *kinds)
 
 bool session_find(struct cli_session *s, bool silent)
 {
-	return session_begin(s, silent) && discover(&s->remote, s->kinds);
+	return session_begin(s, silent) && session_discover(s);
 }

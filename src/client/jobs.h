@@ -13,7 +13,9 @@ struct cli_session {
 };
 /* Loads the kinds and finds the cluster, see remote_open(). False: return cli->status, after session_end(). */
 bool session_begin(struct cli_session *s, bool silent);
-/* The same, and the kinds of the cluster that have no Lua here (discover.c). */
+/* discover.c: adds the kinds of the cluster that have no Lua here. False: return cli->status. */
+bool session_discover(struct cli_session *s);
+/* Both. */
 bool session_find(struct cli_session *s, bool silent);
 void session_end(struct cli_session *s);
 

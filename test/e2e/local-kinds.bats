@@ -88,6 +88,35 @@ logged() { grep -qF -- "$1" home/log; }
   has_not "$(cat home/log)" Sanitizer
 }
 
+@test "submit of a kind whose Lua is not here: it is said so, and nothing is sent" {
+  mkdir kinds
+  ring RingJob ringjobs >kinds/ring.lua
+  up --kinds-dir kinds
+  ring_job RingJob one true >one.yaml
+  split dljob submit --local -q one.yaml
+  is "$status" 2
+  is "$err" "one.yaml:2:1: error: kind: this cluster serves RingJob, but its Lua is not here: --kinds-dir DIR
+dljob submit: nothing was sent: there is an error"
+  # Beside another job it is not passed over, and asked for once.
+  {
+    cat one.yaml
+    printf -- '---\n'
+    sed 's/name: one/name: two/' one.yaml
+    printf -- '---\n'
+    sed -n p "$root/examples/mlkube-tfjob/hello.yaml"
+  } >all.yaml
+  split dljob submit --local -q all.yaml
+  is "$status" 2
+  is "$(grep -c 'this cluster serves RingJob' stderr)" 2
+  has "$(dljob list --local -q 2>&1)" "no jobs"
+  # What nobody serves is no known API, as before.
+  sed 's/RingJob/OtherJob/' one.yaml >other.yaml
+  split dljob submit --local -q other.yaml
+  is "$status" 2
+  has "$err" "there is no job in other.yaml: OtherJob of example.org/v1 is not a known API"
+  submit --kinds-dir kinds <one.yaml
+}
+
 @test "jobs of a kind whose Lua is not here: list, get, logs, exec, cp, top, port-forward, wait, scale, suspend, …" {
   mkdir kinds
   ring RingJob ringjobs >kinds/ring.lua
