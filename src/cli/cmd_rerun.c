@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "client/create.h"
 #include "client/edit.h"
+#include "client/report.h"
 #include "client/view.h"
 #include "client/waiting.h"
 #include "logs/logs.h"
@@ -74,23 +75,46 @@ static struct str base_name(struct str name, int64_t *number)
 	return str_sub(name, 0, i - 1);
 }
 
-static void warn_once(struct rerunning *u, const struct problems *p)
+static void warn_once(struct rerunning *u, struct cli_report *r, const struct problems *p)
 {
 	for (size_t i = 0; i < p->list.n && !u->warned; i++)
-		if (p->list.v[i].severity != PROBLEM_ERROR)
+		if (p->list.v[i].severity != PROBLEM_ERROR && !report_edit(r, &u->session.cli->arena, &p->list.v[i]))
 			cli_fail(u->session.cli, CLI_OK, "warning: %.*s: %.*s", STR_F(p->list.v[i].path),
 			         STR_F(p->list.v[i].message));
 	u->warned = true;
 }
 
-/* The same messages as dljob validate, without a file to point to. */
+/* What the changes did is told of them; the rest as `validate` tells it, without a file to point to. */
+static enum exit_code refuse_job(struct rerunning *u, struct cli_report *r, struct str name, const struct problems *p)
+{
+	struct arena *a = &u->session.cli->arena;
+	struct problems rest = { .arena = a, .errors = p->errors };
+
+	for (size_t i = 0; i < p->list.n; i++) {
+		const struct problem *one = &p->list.v[i];
+
+		if (one->severity != PROBLEM_ERROR)
+			continue;
+		if (report_edit(r, a, one))
+			rest.errors--;
+		else
+			*vec_push(a, &rest.list) = *one;
+	}
+	if (!rest.list.n)
+		return CLI_INVALID;
+	return cli_fail(u->session.cli, CLI_INVALID, "%.*s would be invalid: %.*s", STR_F(name),
+	                STR_F(problems_line(&rest, a)));
+}
+
 static bool check_job(struct rerunning *u, const struct job_creation *c)
 {
 	struct cli_session *s = &u->session;
+	struct cli_report r = report_to(stderr);
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(s->kinds, c->kind, yyjson_doc_get_root(c->doc), STR_NONE, &e);
 	bool ok;
 
+	r.edits = &u->edits;
 	if (kj)
 		kind_check_fields(kj, cli_unknown_fields(s->cli));
 	ok = kj && !kind_job(kj)->problems.errors;
@@ -98,10 +122,9 @@ static bool check_job(struct rerunning *u, const struct job_creation *c)
 	if (!kj)
 		s->cli->status = cli_fail(s->cli, CLI_FAILED, "%s", err_msg(&e));
 	else if (!ok)
-		s->cli->status = cli_fail(s->cli, CLI_INVALID, "%.*s would be invalid: %.*s", STR_F(c->name),
-		                          STR_F(problems_line(&kind_job(kj)->problems, &s->cli->arena)));
+		s->cli->status = refuse_job(u, &r, c->name, &kind_job(kj)->problems);
 	else
-		warn_once(u, &kind_job(kj)->problems);
+		warn_once(u, &r, &kind_job(kj)->problems);
 	kind_job_free(kj);
 	err_release(&e);
 	return ok;

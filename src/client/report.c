@@ -109,17 +109,26 @@ struct placed {
 	struct yaml_pos pos;
 };
 
-static void report_problem(struct cli_report *r, const char *file, struct arena *a, const struct placed *at)
+static enum report_level level_of(const struct problem *p)
 {
-	enum report_level level = at->problem->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING;
-	bool unknown = str_has_prefix(at->problem->message, STR("unknown field"));
-	const char *set = r->edits ? edits_blamed(r->edits, at->problem->path, unknown) : NULL;
+	return p->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING;
+}
+
+bool report_edit(struct cli_report *r, struct arena *a, const struct problem *p)
+{
+	bool unknown = str_has_prefix(p->message, STR("unknown field"));
+	const char *set = r->edits ? edits_blamed(r->edits, p->path, unknown) : NULL;
 
 	if (set)
-		report_line(r, level, arena_printf(a, "--set %s", set).p, (struct yaml_pos){ 0, 0 }, at->problem->path,
-		            at->problem->message);
-	else
-		report_line(r, level, file, at->pos, at->path, at->problem->message);
+		report_line(r, level_of(p), arena_printf(a, "--set %s", set).p, (struct yaml_pos){ 0, 0 }, p->path,
+		            p->message);
+	return set;
+}
+
+static void report_problem(struct cli_report *r, const char *file, struct arena *a, const struct placed *at)
+{
+	if (!report_edit(r, a, at->problem))
+		report_line(r, level_of(at->problem), file, at->pos, at->path, at->problem->message);
 }
 
 static bool is_before(const struct placed *a, const struct placed *b)

@@ -32,6 +32,9 @@ void report_object(struct cli_report *r, const char *file, const struct manifest
 void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* That the kind's own code failed: a line of the kind's file and not of the manifest. */
 void report_kind(struct cli_report *r, const struct kind *kind, struct str message);
+/* What is wrong with the value of one of the edits: told of its --set, wherever the rest of the job comes from. False:
+   it comes of none of them. */
+bool report_edit(struct cli_report *r, struct arena *a, const struct problem *p);
 /* Everything that is wrong with a job. */
 void report_job(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o,
                 const struct problems *p);

@@ -394,8 +394,10 @@ static yyjson_doc *edited(struct cli *cli, const struct job_edits *edits, yyjson
 }
 
 /* Problems are those of options: there is no file that they could stand in. */
-static struct kind_job *checked_job(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
+static struct kind_job *checked_job(struct cli *cli, struct kinds *kinds, const struct kind *kind,
+                                    const struct job_edits *edits, yyjson_val *job)
 {
+	struct cli_report r = report_to(stderr);
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, kind, job, uid_any, &e);
 	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
@@ -403,11 +405,12 @@ static struct kind_job *checked_job(struct cli *cli, struct kinds *kinds, const 
 
 	if (kj)
 		kind_check_fields(kj, cli_unknown_fields(cli));
+	r.edits = edits;
 	ok = p && p->errors == 0;
 	for (size_t i = 0; p && i < p->list.n; i++) {
 		bool error = p->list.v[i].severity == PROBLEM_ERROR;
 
-		if (error || ok)
+		if ((error || ok) && !report_edit(&r, &cli->arena, &p->list.v[i]))
 			cli_fail(cli, CLI_INVALID, "%s%.*s: %.*s", error ? "" : "warning: ", STR_F(p->list.v[i].path),
 			         STR_F(p->list.v[i].message));
 	}
@@ -439,7 +442,7 @@ yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_o
 	if (!plain || !check_written(cli, kinds, kind, yyjson_doc_get_root(plain)))
 		return NULL;
 	doc = edited(cli, edits, yyjson_doc_get_root(plain));
-	checked = doc ? checked_job(cli, kinds, kind, yyjson_doc_get_root(doc)) : NULL;
+	checked = doc ? checked_job(cli, kinds, kind, edits, yyjson_doc_get_root(doc)) : NULL;
 	if (!checked) {
 		yyjson_doc_free(doc);
 		return NULL;

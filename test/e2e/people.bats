@@ -393,7 +393,8 @@ TfJob.mlkube.io/demo"
   # Nothing is deleted for one that would be invalid.
   split dljob rerun demo -q --replace --set 'spec.replicaSpecs[1].replicas=-1'
   is "$status" 2
-  has "$err" "demo would be invalid: spec.replicaSpecs[1].replicas: must be 0 to 100000, found -1"
+  set='spec.replicaSpecs[1].replicas=-1'
+  is "$err" "--set $set: error: ${set%=*}: must be 0 to 100000, found -1"
   is "$(grep -c ^DELETE requests || true)" 0
 }
 
@@ -403,16 +404,22 @@ TfJob.mlkube.io/demo"
   path='spec.replicaSpecs[1].template.spec.containers[0].comand'
   split dljob rerun demo -q --set "$path=[a]"
   is "$status" 2
-  is "$err" "dljob rerun: demo-2 would be invalid: $path: unknown field, did you mean \`command\`?"
+  is "$err" "--set $path=[a]: error: $path: unknown field, did you mean \`command\`?"
   is "$(grep -c ^POST requests || true)" 0
   split dljob rerun demo -q --set "$path=[a]" --validate=warn
   is "$(grep -c 'warning: ' stderr)" 1
-  has "$err" "dljob rerun: warning: $path: unknown field, did you mean \`command\`?"
+  has "$err" "--set $path=[a]: warning: $path: unknown field, did you mean \`command\`?"
   is "$(grep -c ^POST requests)" 100
   split dljob rerun demo -q --set "$path=[a]" --validate=ignore
   has_not "$err" "unknown field"
   split dljob rerun demo -q --set 'spec.replicaSpecs[1].template.spec.containers[0].image=7' --validate=ignore
   is "$status" 2
+  # What was wrong before is the job's.
+  answers "GET $tfjobs/old 200 $(job old Failed x -1)"
+  split dljob rerun old -q --set "$path=[a]"
+  is "$status" 2
+  is "$err" "--set $path=[a]: error: $path: unknown field, did you mean \`command\`?
+dljob rerun: old-2 would be invalid: spec.replicaSpecs[1].replicas: must be 0 to 100000, found -1"
   split dljob rerun demo -q --validate=lax
   is "$status" 2
   has "$err" "--validate is strict, warn or ignore, not 'lax'"

@@ -327,6 +327,21 @@ echo 'abi <abi/4.0>, \"$(realpath "$DLJOB")\" flags=(unconfined) { userns, }' | 
   wrong "metadata.name" --name 'No Name' -- true
 }
 
+@test "what is wrong with the value of a --set points at the flag: run, init" {
+  for c in run init; do
+    split dljob $c --image i --set spec.polcy.cleanPods=None --set spec.policy.restart.limit=x --name 'No Name' -- true
+    is "$status" 2
+    has "$err" "--set spec.polcy.cleanPods=None: error: spec.polcy: unknown field, did you mean \`policy\`?"
+    has "$err" "--set spec.policy.restart.limit=x: error: spec.policy.restart.limit: must be a whole number"
+    has "$err" "dljob $c: metadata.name: must be"
+    has_not "$err" "dljob $c: spec"
+  done
+  # A warning, too.
+  split dljob init --image i --set spec.policy.restart='{policy: Never, limit: 3}' -- true
+  is "$status" 0
+  has "$err" "--set spec.policy.restart={policy: Never, limit: 3}: warning: spec.policy.restart.limit: has no effect"
+}
+
 @test "a kind that does not write manifests says so" {
   mkdir kinds
   sed 's/, write = write//; s/AITrainingJob/OtherJob/; s/aitrainingjobs/otherjobs/; s/"aitj"/"oj"/' \
