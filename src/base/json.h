@@ -29,8 +29,9 @@ struct str json_mut_text(yyjson_mut_val *val);
 bool json_int(yyjson_val *val, int64_t *ret);
 /* "an object", "a list", "a string", "a number" …, for messages. */
 const char *json_type_name(yyjson_val *val);
-/* ": quote it: \"0.1\"", the end of a message where a string is wanted and VAL is what YAML makes of one without
-   quotes; empty for anything else. In A. */
+/* ": quote it", the end of a message where a string is wanted and VAL is what YAML makes of one without quotes, a
+   number or a boolean; otherwise empty. Which digits a number had is not known here: see yaml_number(). In A. */
+#define JSON_QUOTE_IT ": quote it"
 struct str json_quote_it(yyjson_val *val, struct arena *a);
 /* Deep equality; the order of keys does not matter, numbers are compared by value (1 is 1.0). */
 bool json_eq(yyjson_val *a, yyjson_val *b);

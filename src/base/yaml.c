@@ -188,6 +188,11 @@ yyjson_val *yaml_root(const struct yaml_file *y, size_t doc)
 	return doc < y->n ? yyjson_doc_get_root(y->docs[doc]) : NULL;
 }
 
+struct str yaml_number(const struct yaml_file *y, size_t doc, struct str path)
+{
+	return doc < y->roots.n ? yaml_find_number(&y->roots.v[doc], path) : STR_NONE;
+}
+
 struct yaml_pos yaml_where(const struct yaml_file *y, size_t doc, struct str path)
 {
 	return doc < y->roots.n ? yaml_find(&y->roots.v[doc], path) : (struct yaml_pos){ 0, 0 };

@@ -39,6 +39,9 @@ struct yaml_pos {
    written as ["a.b/c"]. What came through an alias stands where its anchor is. */
 struct yaml_pos yaml_where(const struct yaml_file *y, size_t doc, struct str path);
 
+/* The number at PATH as it is written there: 3.10, 0777. Empty if there is none. */
+struct str yaml_number(const struct yaml_file *y, size_t doc, struct str path);
+
 /* The tree as YAML that every reader takes back as the same tree: block style, strings quoted where
    they could be taken for something else. Appended to OUT. */
 void yaml_write(yyjson_val *val, struct buf *out);

@@ -153,6 +153,8 @@ static bool on_scalar(struct composer *c)
 		return fault(c, ERR_INVALID, "%s", why);
 	if (node->value.type == YAML_STRING)
 		node->text = arena_str(c->texts, text);
+	else if (node->value.type != YAML_NULL && node->value.type != YAML_BOOL)
+		node->text = arena_str(c->tree, text);
 	node->nodes = 1;
 	node->bytes = (uint32_t)text.n;
 	return spend(c, 1, text.n) && name_anchor(c, c->event.data.scalar.anchor, node) && place(c, node);

@@ -20,7 +20,7 @@ struct yaml_node {
 		};
 		struct {
 			struct yaml_scalar value;
-			struct str text; /* for strings; gone once there is JSON */
+			struct str text; /* of strings, gone once there is JSON; of numbers */
 		};
 	};
 };
@@ -47,5 +47,7 @@ const struct yaml_item *yaml_settle_map(struct yaml_node *map, const struct yaml
 
 /* Where PATH, or the nearest thing around it, stands below ROOT; see yaml_where. */
 struct yaml_pos yaml_find(const struct yaml_item *root, struct str path);
+/* The number at PATH; see yaml_number. */
+struct str yaml_find_number(const struct yaml_item *root, struct str path);
 
 #endif

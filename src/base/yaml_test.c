@@ -556,6 +556,36 @@ static void test_where(void **state)
 	}
 }
 
+/* As they are written; what is around a path that is not there is another number. */
+static void test_numbers(void **state)
+{
+	static const struct {
+		const char *path, *text;
+	} cases[] = {
+		{ "a", "3.10" },    { "b[0]", "0777" },
+		{ "b[1]", "0x1F" }, { "b[2]", "18446744073709551615" },
+		{ "b[3]", "3.10" }, { "c[\"d.e\"]", "5" },
+		{ "a.x", "" },      { "b", "" },
+		{ "b[4]", "" },     { "text", "" },
+		{ "quoted", "" },   { "yes", "" },
+		{ "nothing", "" },  { "", "" },
+		{ "none", "" },
+	};
+	CLEANUP(yaml_closep)
+	struct yaml_file *y =
+		yaml_parse(STR("f"),
+	                   STR("a: &x 3.10\nb: [0777, 0x1F, 18446744073709551615, *x]\nc: {d.e: !!int \"5\"}\n"
+	                       "text: t\nquoted: \"1\"\n\"yes\": true\nnothing: ~\n"),
+	                   NULL);
+
+	(void)state;
+	assert_non_null(y);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		if (!str_eqc(yaml_number(y, 0, str_c(cases[i].path)), cases[i].text))
+			fail_msg("%s", cases[i].path);
+	assert_true(str_empty(yaml_number(y, 1, STR("a"))));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -576,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_large_file),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_where),
+		cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,12 +62,33 @@ static const struct yaml_item *child(const struct yaml_node *node, const struct 
 	return NULL;
 }
 
-struct yaml_pos yaml_find(const struct yaml_item *root, struct str path)
+/* *EXACT: it is what stands at PATH, and not only something around it. */
+static const struct yaml_item *nearest_item(const struct yaml_item *root, struct str path, bool *exact)
 {
-	const struct yaml_item *at = root, *inner;
+	const struct yaml_item *at = root, *inner = root;
 	struct yaml_step step;
 
-	while (next_step(&path, &step) && (inner = child(at->node, &step)))
-		at = inner;
+	while (inner && next_step(&path, &step))
+		if ((inner = child(at->node, &step)))
+			at = inner;
+	*exact = inner;
+	return at;
+}
+
+struct yaml_pos yaml_find(const struct yaml_item *root, struct str path)
+{
+	bool exact;
+	const struct yaml_item *at = nearest_item(root, path, &exact);
+
 	return (struct yaml_pos){ at->line, at->column };
+}
+
+struct str yaml_find_number(const struct yaml_item *root, struct str path)
+{
+	bool exact;
+	const struct yaml_node *node = nearest_item(root, path, &exact)->node;
+	bool number =
+		exact && node->kind == YAML_SCALAR && node->value.type >= YAML_INT && node->value.type <= YAML_FLOAT;
+
+	return number ? node->text : STR_NONE;
 }

@@ -5,6 +5,8 @@
 #include "term/colors.h"
 #include "term/plain.h"
 
+enum { NUMBER_SHOWN = 40 };
+
 static const struct {
 	const char *word, *color;
 } levels[] = {
@@ -87,6 +89,17 @@ void report_object(struct cli_report *r, const char *file, const struct manifest
 	            path, o->message);
 }
 
+/* How a number must be quoted stands in the file alone: of 3.10 and 0777 the reader has made 3.1 and 511. */
+static struct str with_number(const struct manifest *m, const struct manifest_object *o, struct str path,
+                              struct str message)
+{
+	struct str number = yaml_number(m->yaml, o->doc, path);
+
+	if (!str_has_suffix(message, STR(JSON_QUOTE_IT)) || !number.n || number.n > NUMBER_SHOWN)
+		return message;
+	return arena_printf(m->arena, "%.*s: \"%.*s\"", STR_F(message), STR_F(number));
+}
+
 void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
 {
 	struct config_fault faults[PROBLEMS_MAX];
@@ -99,13 +112,14 @@ void report_config(struct cli_report *r, const char *file, const struct manifest
 	for (size_t i = 0; i < n; i++) {
 		struct str path = manifest_path(m->arena, o, faults[i].path);
 
-		report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, path), path, faults[i].message);
+		report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, path), path,
+		            with_number(m, o, path, faults[i].message));
 	}
 }
 
 struct placed {
 	const struct problem *problem;
-	struct str path;
+	struct str path, message;
 	struct yaml_pos pos;
 };
 
@@ -128,7 +142,7 @@ bool report_edit(struct cli_report *r, struct arena *a, const struct problem *p)
 static void report_problem(struct cli_report *r, const char *file, struct arena *a, const struct placed *at)
 {
 	if (!report_edit(r, a, at->problem))
-		report_line(r, level_of(at->problem), file, at->pos, at->path, at->problem->message);
+		report_line(r, level_of(at->problem), file, at->pos, at->path, at->message);
 }
 
 static bool is_before(const struct placed *a, const struct placed *b)
@@ -147,6 +161,7 @@ void report_job(struct cli_report *r, const char *file, const struct manifest *m
 		size_t at = i;
 
 		one.path = manifest_path(m->arena, o, one.problem->path);
+		one.message = with_number(m, o, one.path, one.problem->message);
 		one.pos = yaml_where(m->yaml, o->doc, one.path);
 		for (; at > 0 && is_before(&one, &all[at - 1]); at--)
 			all[at] = all[at - 1];

@@ -16,7 +16,7 @@ static const struct {
 	{ DOC, "{'tensorboard':{'logDir':''}}",
 	  "spec.policy.tensorboard.logDir: must not be empty: where does the training write its events?" },
 	{ DOC, "{'tensorboard':{'logDir':7}}",
-	  "spec.policy.tensorboard.logDir: must be a string, found a number: quote it: \"7\"" },
+	  "spec.policy.tensorboard.logDir: must be a string, found a number: quote it" },
 	{ DOC, "{'tensorboard':{'logDir':'--bind_all'}}", "spec.policy.tensorboard.logDir: must not begin with '-'" },
 	{ DOC, "{'tensorboard':'/logs'}",
 	  "spec.policy.tensorboard: must be an object, found a string\n"

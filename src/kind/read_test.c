@@ -97,7 +97,7 @@ static const struct {
 	  "error spec.replicaSpecs[0].replicas: there must be exactly one MASTER\n"
 	  "error spec.tensorboard.logDir: must not be empty\n" },
 	{ TF_HEAD "spec: {replicaSpecs: [{tfReplicaType: 5, replicas: 2, " T "}]}",
-	  "error spec.replicaSpecs[0].tfReplicaType: must be a string, found a number: quote it: \"5\"\n" },
+	  "error spec.replicaSpecs[0].tfReplicaType: must be a string, found a number: quote it\n" },
 	{ TF_HEAD "spec: {tensorboard: {logDir: ''}, replicaSpecs: [{replicas: 2, template: 3}]}",
 	  "error spec.replicaSpecs[0].template: must be an object, found a number\n"
 	  "error spec.tensorboard.logDir: must not be empty\n" },

@@ -6,7 +6,7 @@
 #include "base/json.h"
 
 struct config_fault {
-	struct str path, message; /* data.LR: must be a string, found a number: quote it: "0.1" */
+	struct str path, message; /* data.LR: must be a string, found a number: quote it */
 };
 
 /* The first MAX values of the ConfigMap or Secret that are no strings; returns how many it put into RET. In A. */

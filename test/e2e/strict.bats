@@ -147,6 +147,29 @@ CASES
   is "$out" "trainer-0 | <0.1>"
 }
 
+@test "the remedy has the number as it is written, with its zeros" {
+  while read -r written; do
+    wrong it "            env: [{name: V, value: $written}]" >job.yaml
+    split dljob validate job.yaml
+    is "$status" 2
+    has "$out" "containers[0].env[0].value: must be a string, found a number: quote it: \"$written\""
+    config ConfigMap data "$written" configMapRef >job.yaml
+    split dljob validate job.yaml
+    has "$out" "data.LR: must be a string, found a number: quote it: \"$written\""
+  done <<'NUMBERS'
+3.10
+0777
+1.0
+0x1F
+1_000
+NUMBERS
+  # What a --set says stands in no file.
+  wrong it '            env: [{name: V, value: "3.10"}]' >job.yaml
+  split dljob submit --dry-run job.yaml --set 'spec.replicaSpecs.trainer.template.spec.containers[0].env[0].value=1.0'
+  has "$err" "must be a string, found a number: quote it"
+  has_not "$err" "quote it:"
+}
+
 @test "strings of the kind's own spec and of its policy: the same remedy" {
   spec_of() { trainers it true 1 "  $1"; }
   spec_of 'schedulerName: 5' >job.yaml

@@ -156,8 +156,7 @@ static void config_holds_strings(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
 		assert_int_equal(create(f, types[i], wrong), 400);
-		assert_non_null(
-			strstr(f->answer.body.p, "data.LR: must be a string, found a number: quote it: \\\"0.1\\\""));
+		assert_non_null(strstr(f->answer.body.p, "data.LR: must be a string, found a number: quote it"));
 		assert_int_equal(create(f, types[i], right), 201);
 		assert_int_equal(update(f, types[i], "a", wrong), 400);
 		assert_int_equal(merge_patch(f, types[i], "a", "{\"data\":{\"LR\":true}}"), 422);
