@@ -259,6 +259,7 @@ static enum exit_code submit_files(struct submitting *u, int n, char **files)
 	u->here = !u->dry_run && remote_is_here(&u->session.remote);
 	u->report = report_to(stderr);
 	u->report.edits = &u->edits;
+	u->report.unknown = cli_unknown_fields(cli);
 	for (int i = 0; i < n; i++)
 		if (!read_file(u, files[i]))
 			return cli->status;

@@ -99,6 +99,7 @@ enum exit_code cmd_validate(struct cli *cli, int argc, char **argv)
 	if (!kinds)
 		return cli->status;
 	r = report_to(stdout);
+	r.unknown = cli_unknown_fields(cli);
 	for (int i = 0; i < n; i++)
 		check_file(cli, kinds, argv[i], &r, &t);
 	printf("%zu job%s in %zu file%s: ", t.jobs, s(t.jobs), t.files, s(t.files));

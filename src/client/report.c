@@ -89,6 +89,11 @@ void report_object(struct cli_report *r, const char *file, const struct manifest
 	            path, o->message);
 }
 
+static enum report_level level_of(const struct problem *p)
+{
+	return p->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING;
+}
+
 /* How a number must be quoted stands in the file alone: of 3.10 and 0777 the reader has made 3.1 and 511. */
 static struct str with_number(const struct manifest *m, const struct manifest_object *o, struct str path,
                               struct str message)
@@ -100,21 +105,32 @@ static struct str with_number(const struct manifest *m, const struct manifest_ob
 	return arena_printf(m->arena, "%.*s: \"%.*s\"", STR_F(message), STR_F(number));
 }
 
+static void report_in_object(struct cli_report *r, const char *file, const struct manifest *m,
+                             const struct manifest_object *o, enum report_level level, struct str path,
+                             struct str message)
+{
+	path = manifest_path(m->arena, o, path);
+	report_line(r, level, file, yaml_where(m->yaml, o->doc, path), path, with_number(m, o, path, message));
+}
+
 void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o)
 {
+	struct problems found = { .arena = m->arena };
+	const struct pod_fields_check c = { .problems = &found, .unknown = r->unknown };
 	struct config_fault faults[PROBLEMS_MAX];
 	struct str kind = json_str(json_get(o->root, "kind"));
-	size_t n = 0;
+	size_t n;
 
-	if (str_eqc(json_str(json_get(o->root, "apiVersion")), "v1") &&
-	    (str_eqc(kind, "ConfigMap") || str_eqc(kind, "Secret")))
-		n = config_faults(o->root, m->arena, faults, ARRAY_LEN(faults));
-	for (size_t i = 0; i < n; i++) {
-		struct str path = manifest_path(m->arena, o, faults[i].path);
-
-		report_line(r, REPORT_ERROR, file, yaml_where(m->yaml, o->doc, path), path,
-		            with_number(m, o, path, faults[i].message));
-	}
+	if (!str_eqc(json_str(json_get(o->root, "apiVersion")), "v1") ||
+	    (!str_eqc(kind, "ConfigMap") && !str_eqc(kind, "Secret")))
+		return;
+	pod_fields_check_metadata(&c, json_get(o->root, "metadata"), STR("metadata"));
+	for (size_t i = 0; i < found.list.n; i++)
+		report_in_object(r, file, m, o, level_of(&found.list.v[i]), found.list.v[i].path,
+		                 found.list.v[i].message);
+	n = config_faults(o->root, m->arena, faults, ARRAY_LEN(faults));
+	for (size_t i = 0; i < n; i++)
+		report_in_object(r, file, m, o, REPORT_ERROR, faults[i].path, faults[i].message);
 }
 
 struct placed {
@@ -122,11 +138,6 @@ struct placed {
 	struct str path, message;
 	struct yaml_pos pos;
 };
-
-static enum report_level level_of(const struct problem *p)
-{
-	return p->severity == PROBLEM_ERROR ? REPORT_ERROR : REPORT_WARNING;
-}
 
 bool report_edit(struct cli_report *r, struct arena *a, const struct problem *p)
 {

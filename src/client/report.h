@@ -11,6 +11,7 @@ struct cli_report {
 	FILE *to;
 	bool colors;
 	size_t errors, warnings;
+	enum unknown_fields unknown; /* in what is reported beside jobs: cli_unknown_fields() */
 	const struct job_edits
 		*edits; /* that were made to the jobs: what comes of them is no line of a file; may be NULL */
 };
@@ -28,7 +29,8 @@ bool report_open(struct cli_report *r, const char *file, const struct kinds *kin
                  struct manifest *ret);
 /* What manifest_next() said of an object that is no job. */
 void report_object(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
-/* What of a ConfigMap or a Secret, which a job may take its variables from, is no string. Other objects are well. */
+/* What Kubernetes would not take of a ConfigMap or a Secret, which a job may take its variables from: metadata, and
+   values that are no strings. Other objects are well. */
 void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* That the kind's own code failed: a line of the kind's file and not of the manifest. */
 void report_kind(struct cli_report *r, const struct kind *kind, struct str message);

@@ -117,6 +117,7 @@ bool run_read(struct run *r, int n, char **files)
 	struct cli_report report = report_to(stderr);
 
 	report.edits = &r->options->edits;
+	report.unknown = cli_unknown_fields(r->cli);
 	for (int i = 0; i < n; i++)
 		if (!read_file(r, files[i], &report))
 			return false;

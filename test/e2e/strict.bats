@@ -147,6 +147,30 @@ CASES
   is "$out" "trainer-0 | <0.1>"
 }
 
+@test "metadata of a ConfigMap or a Secret: validate, run and submit refuse what is no string, and unknown fields" {
+  for kind in ConfigMap Secret; do
+    config "$kind" data '"1"' "${kind,}Ref" |
+      sed '3s/.*/metadata: {name: words, labels: {a: 1.0}, lables: {}}/' >job.yaml
+    for command in validate 'run -q' 'submit --dry-run'; do
+      # shellcheck disable=SC2086 # with its options
+      split dljob $command job.yaml
+      is "$status" 2
+      has "$out$err" 'job.yaml:3:34: error: metadata.labels.a: must be a string, found a number: quote it: "1.0"'
+      has "$out$err" 'job.yaml:3:43: error: metadata.lables: unknown field, did you mean `labels`?'
+      has_not "$out" "kind: $kind"
+      # shellcheck disable=SC2086 # with its options
+      split dljob $command --validate=ignore job.yaml
+      is "$status" 2
+      has_not "$out$err" metadata.lables
+    done
+  done
+  # Of other objects nothing is said.
+  printf 'apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: {a: 1}}\n---\n' >job.yaml
+  trainers it true 1 >>job.yaml
+  split dljob validate job.yaml
+  is "$status" 0
+}
+
 @test "the remedy has the number as it is written, with its zeros" {
   while read -r written; do
     wrong it "            env: [{name: V, value: $written}]" >job.yaml
