@@ -58,6 +58,14 @@ static void refused(struct fixture *f, const char *method, const char *address, 
 	refused_as(f, method, address, NULL, code);
 }
 
+static void says(struct fixture_route r, int code, const char *words)
+{
+	assert_false(r.ok);
+	assert_int_equal(r.route.code, code);
+	if (!memmem(r.route.body.p, r.route.body.n, words, strlen(words)))
+		fail_msg("%.*s", STR_F(r.route.body));
+}
+
 static void is_text(struct str s, const char *text)
 {
 	if (!str_eqc(s, text))
@@ -198,14 +206,8 @@ static void what_scale_says(void **state)
 	                        "\"categories\":[\"all\",\"dljobs\"]},\"versions\":[{\"name\":\"v1\",\"served\":true,"
 	                        "\"storage\":true}]}}"),
 	                 201);
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct fixture_route r = ask_as(f, "PATCH", cases[i].address, NULL);
-
-		assert_false(r.ok);
-		assert_int_equal(r.route.code, 404);
-		if (!memmem(r.route.body.p, r.route.body.n, cases[i].words, strlen(cases[i].words)))
-			fail_msg("%s: %.*s", cases[i].address, STR_F(r.route.body));
-	}
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		says(ask_as(f, "PATCH", cases[i].address, NULL), 404, cases[i].words);
 }
 
 static void methods_that_do_not_fit(void **state)
@@ -244,6 +246,8 @@ static void types_of_bodies(void **state)
 	assert_true(ask_as(f, "POST", pods, "Application/JSON").ok);
 	assert_true(ask_as(f, "POST", pods, NULL).ok);
 	refused_as(f, "POST", pods, "application/vnd.kubernetes.protobuf", 415);
+	says(ask_as(f, "POST", "/api/v1/namespaces/ml/services", "application/vnd.kubernetes.protobuf"), 415,
+	     "write it as YAML and use create -f");
 	refused_as(f, "PUT", pod, "application/cbor", 415);
 	assert_true(ask_as(f, "POST", "/api/v1/namespaces", "application/vnd.kubernetes.protobuf").route.protobuf);
 	refused_as(f, "PUT", "/api/v1/namespaces/ml", "application/vnd.kubernetes.protobuf", 415);
