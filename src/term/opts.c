@@ -1,6 +1,7 @@
 #include "term/opts.h"
 
 #include "base/str.h"
+#include "term/plain.h"
 
 void opt_list_add(struct opt_list *list, const char *text)
 {
@@ -137,7 +138,9 @@ void opts_help(const struct opt *opts, size_t n, FILE *to)
 		int width = 0;
 
 		width += o->letter ? fprintf(to, "  -%c, ", o->letter) : fprintf(to, "      ");
-		width += fprintf(to, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-		fprintf(to, "%*s%s\n", MAX(28 - width, 2), "", o->help);
+		width += fprintf(to, "--%s%s", o->name, o->value ? " " : "");
+		/* Not its bytes: … has three. */
+		width += plain_columns(str_c(o->value));
+		fprintf(to, "%s%*s%s\n", o->value ? o->value : "", MAX(28 - width, 2), "", o->help);
 	}
 }

@@ -18,7 +18,7 @@ static const struct opt opts[] = {
 	{ 'a', "all", NULL, "everything", .flag = &got.all },
 	{ 'o', "output", "FORMAT", "how", .text = &got.output },
 	{ 0, "index", "N", "which", .number = &got.index },
-	{ 'd', "dir", "DIR", "where", .list = &got.dirs },
+	{ 'd', "dir", "DIR,…", "where", .list = &got.dirs },
 };
 
 /* Parses the blank-separated ARGS and returns the operands, joined by commas; on an error its message. */
@@ -123,7 +123,7 @@ static void help_shows_every_option(void **state)
 	assert_string_equal(text, "  -a, --all                 everything\n"
 	                          "  -o, --output FORMAT       how\n"
 	                          "      --index N             which\n"
-	                          "  -d, --dir DIR             where\n");
+	                          "  -d, --dir DIR,…           where\n");
 }
 
 static int teardown(void **state)
