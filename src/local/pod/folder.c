@@ -64,10 +64,10 @@ static bool make_volume(const char *folder, const struct pod_volume *v, struct a
 	return true;
 }
 
-/* Of the first states of it: one that cannot say how it is would run unseen. */
-static bool keep_state_room(const char *folder, struct arena *a, struct err *e)
+/* Of the first states of it and of the last: one that cannot say how it is would run unseen. */
+static bool keep_state_room(const char *folder, const char *name, struct arena *a, struct err *e)
 {
-	struct str path = arena_printf(a, "%s/" POD_NEXT_STATE, folder);
+	struct str path = arena_printf(a, "%s/%s", folder, name);
 	int fd = open(path.p, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	bool ok = fd >= 0;
 
@@ -94,7 +94,7 @@ bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e)
 		ok = err_set(e, ERR_LIMIT, "the pod is larger than %d bytes", SPEC_MAX);
 	/* The environment may hold secrets. */
 	ok = ok && write_file(arena_printf(&a, "%s/spec.json", folder).p, buf_str(&text), 0600, e) &&
-	     keep_state_room(folder, &a, e);
+	     keep_state_room(folder, POD_NEXT_STATE, &a, e) && keep_state_room(folder, POD_LAST_STATE, &a, e);
 	buf_release(&text);
 	arena_release(&a);
 	return ok;

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 enum { STATE_MAX = 4 << 20, STATE_SPARE = 4096, NOTES_MAX = 32, REMOVE_ROUNDS = 200 };
-static const char next_state[] = POD_NEXT_STATE;
 
 void pod_wake(struct proc_pod *p)
 {
@@ -47,16 +46,16 @@ void pod_note(void *pod, const char *text)
 	p->dirty = true;
 }
 
-/* The next file is there already and has its room: how the pod ends can be said where the disk is full by then. */
-static void keep_room(size_t size)
+/* The file is there already and has its room: how the pod ends can be said where the disk is full by then. */
+static void keep_room(const char *name, size_t size)
 {
-	int fd = open(next_state, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	/* Not every file system can; then the next write finds out whether there is room. */
 	if (fd < 0)
 		return;
 	if (fallocate(fd, 0, 0, (off_t)size) != 0)
-		log_debug(NO_FIELDS, "no room is kept for %s: %s", next_state, strerror(errno));
+		log_debug(NO_FIELDS, "no room is kept for %s: %s", name, strerror(errno));
 	close(fd);
 }
 
@@ -64,12 +63,13 @@ static void keep_room(size_t size)
  */
 static bool write_state(struct proc_pod *p)
 {
+	bool ok = false, last = p->state.life == POD_ENDED;
+	const char *name = last ? POD_LAST_STATE : POD_NEXT_STATE;
 	struct buf text = BUF_INIT(STATE_MAX);
-	bool ok = false;
 	int fd, problem;
 
 	pod_state_write(&p->state, &text);
-	fd = open(next_state, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0) {
 		errno = 0;
 		ok = !text.overflow && write(fd, text.p, text.n) == (ssize_t)text.n;
@@ -78,11 +78,15 @@ static bool write_state(struct proc_pod *p)
 			errno = ENOSPC;
 		ok = ok && ftruncate(fd, (off_t)text.n) == 0;
 		close(fd);
-		ok = ok && rename(next_state, "state.json") == 0;
+		ok = ok && rename(name, "state.json") == 0;
 	}
 	problem = errno;
-	if (ok && p->state.life != POD_ENDED)
-		keep_room(text.n + STATE_SPARE);
+	if (ok && last) {
+		unlink(POD_NEXT_STATE);
+	} else if (ok) {
+		keep_room(POD_NEXT_STATE, text.n + STATE_SPARE);
+		keep_room(POD_LAST_STATE, text.n + STATE_SPARE);
+	}
 	if (!ok)
 		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(problem));
 	p->dirty = !ok;

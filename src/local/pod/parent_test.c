@@ -421,6 +421,30 @@ static void test_deadline(void **state)
 	testing_pod_end(&t);
 }
 
+/* What keeps the other states from being written, as a full disk does, keeps the last one from nothing. */
+static void test_last_state_has_its_room(void **state)
+{
+	struct testing_pod t;
+
+	(void)state;
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main",
+	               arena_printf(&t.arena,
+	                            "cd %s; until rm -f state.json.new; mkdir state.json.new; do :; done; exit 4",
+	                            t.folder)
+	                       .p);
+	testing_pod_run(&t);
+	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 4);
+	assert_false(testing_pod_exists(&t, POD_LAST_STATE));
+	testing_pod_end(&t);
+	testing_pod_begin(&t);
+	testing_pod_sh(&t, "main", "true");
+	testing_pod_run(&t);
+	assert_false(testing_pod_exists(&t, POD_NEXT_STATE));
+	assert_false(testing_pod_exists(&t, POD_LAST_STATE));
+	testing_pod_end(&t);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +465,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_network),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_last_state_has_its_room),
 	};
 	int status;
 

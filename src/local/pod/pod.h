@@ -207,6 +207,9 @@ struct str pod_expand(struct arena *a, struct str text, pod_lookup_fn lookup, vo
 
 /* What the next state.json is called until it is whole. It is there before, with its room on the disk. */
 #define POD_NEXT_STATE "state.json.new"
+/* The same for the last one, whose room nothing else takes: on a full disk another may have what was kept for the next
+   by the time that the pod ends. */
+#define POD_LAST_STATE "state.json.last"
 
 /* Makes FOLDER (its parent must be there) with everything that the parent process needs. */
 bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e);
