@@ -49,6 +49,7 @@ struct logs {
 	struct logline_printer printer;
 	struct log_source *sources;
 	struct map by_key, by_pod; /* BY_POD: names of pods that are there */
+	struct map lost;           /* what was said of lines that are lost */
 	bool gone_taken;
 	size_t n_open, n_shown, n_told;
 	struct loop_timer *timer;
@@ -98,12 +99,32 @@ static bool on_data(void *cookie, struct str piece)
 }
 
 /* Something about a replica that is no log line. */
-static void report_replica(struct logs *l, const struct log_source *s, const char *what, struct str more)
+static void report(struct logs *l, struct str replica, const char *what, struct str more)
 {
 	logline_break(&l->printer);
 	fflush(stdout);
-	plain_printf(stderr, "dljob logs: %.*s: %s%s%.*s\n", STR_F(s->replica), what, more.n ? ": " : "", STR_F(more));
+	plain_printf(stderr, "dljob logs: %.*s: %s%s%.*s\n", STR_F(replica), what, *what && more.n ? ": " : "",
+	             STR_F(more));
+}
+
+static void report_replica(struct logs *l, const struct log_source *s, const char *what, struct str more)
+{
+	report(l, s->replica, what, more);
 	l->n_told++;
+}
+
+/* Lines that the pod wrote and no log has: said when the first is lost, and how many they were. */
+static void report_lost(struct logs *l, const struct log_pod *p)
+{
+	struct str key;
+
+	if (!p->log_lost.n || !log_pods_has(&l->pods, p->role, p->index))
+		return;
+	key = arena_printf(&l->arena, "%.*s/%.*s", STR_F(p->uid), STR_F(p->log_lost));
+	if (map_get(&l->lost, key))
+		return;
+	map_put(&l->lost, key, l);
+	report(l, log_pod_title(p, STR_NONE, &l->arena), "", p->log_lost);
 }
 
 /* Nothing more comes of it. */
@@ -293,6 +314,7 @@ static void take_pod(void *cookie, const struct log_pod *p)
 
 	if (!map_get(&l->by_pod, p->name))
 		map_put(&l->by_pod, arena_str(&l->arena, p->name), l);
+	report_lost(l, p);
 }
 
 static void take_container(void *cookie, const struct log_pod *p, const struct log_container *c)
@@ -364,7 +386,9 @@ static void pod_gone(void *cookie, yyjson_val *pod)
 {
 	struct logs *l = cookie;
 	struct str uid = json_str(json_at(pod, "metadata", "uid", NULL));
+	struct log_pod who = log_pod_read(pod);
 
+	report_lost(l, &who);
 	for (struct log_source *s = l->sources; s; s = s->next)
 		if (str_has_prefix(s->key, uid))
 			s->running = false;
@@ -528,6 +552,7 @@ static void logs_release(struct logs *l)
 	merge_release(&l->merge);
 	map_release(&l->by_key);
 	map_release(&l->by_pod);
+	map_release(&l->lost);
 	logline_release(&l->printer);
 	arena_release(&l->arena);
 }

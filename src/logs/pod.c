@@ -7,6 +7,17 @@ static struct str label(yyjson_val *pod, const char *name)
 	return json_str(json_at(pod, "metadata", "labels", name, NULL));
 }
 
+static struct str log_lost(yyjson_val *pod)
+{
+	yyjson_val *condition;
+	size_t i, n;
+
+	yyjson_arr_foreach(json_at(pod, "status", "conditions", NULL), i, n,
+	                   condition) if (str_eqc(json_str(json_get(condition, "type")),
+	                                          CONDITION_LOG_LOST)) return json_str(json_get(condition, "message"));
+	return STR_NONE;
+}
+
 struct log_pod log_pod_read(yyjson_val *pod)
 {
 	struct log_pod p = { .ns = json_str(json_at(pod, "metadata", "namespace", NULL)),
@@ -16,7 +27,8 @@ struct log_pod log_pod_read(yyjson_val *pod)
 		             .job = label(pod, LABEL_JOB),
 		             .job_uid = label(pod, LABEL_UID),
 		             .role = label(pod, LABEL_ROLE),
-		             .index = -1 };
+		             .index = -1,
+		             .log_lost = log_lost(pod) };
 	int64_t index = -1;
 
 	str_int(label(pod, LABEL_INDEX), &index);

@@ -10,6 +10,7 @@ struct log_pod {
 	struct str kind, job, job_uid, role;
 	int32_t index; /* -1: missing, or not a number */
 	int64_t generation;
+	struct str log_lost; /* why its logs are not whole, on the cluster on one machine; else empty */
 };
 
 /* The texts are those of its object. */

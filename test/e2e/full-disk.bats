@@ -158,3 +158,42 @@ end_on_full_disk() {
 @test "a full disk: down ends the pods in their time" {
   on_full_disk end_on_full_disk
 }
+
+run_loses_lines() {
+  mount -t tmpfs -o size=6m,mode=700 none "$BATS_TEST_TMPDIR/home"
+  export TMPDIR=$BATS_TEST_TMPDIR/home
+  # The job itself does what it should.
+  for quiet in "" -q; do
+    # shellcheck disable=SC2086 # perhaps none
+    dljob run $quiet -n 1 -- sh -c "seq 1 400000; echo done" >out 2>err 3>&-
+    shown=$(wc -l <out)
+    [ "$shown" -lt 400000 ]
+    full="of aitj-main are lost: $TMPDIR/.*/logs/aitj-main/0.log: No space left on device"
+    grep -E "^dljob: worker-0: $((400001 - shown)) lines $full\$" err
+  done
+}
+
+@test "a full disk: run says that lines of a log are lost, and how many" {
+  on_full_disk run_loses_lines
+}
+
+submit_loses_lines() {
+  mount -t tmpfs -o size=6m,mode=700 none "$BATS_TEST_TMPDIR/home"
+  up
+  job loses "seq 1 400000; echo done" | dljob submit --local --logs - >out 2>err
+  shown=$(grep -c "^trainer-0 | " out)
+  [ "$shown" -lt 400000 ]
+  full="lines of aitj-main are lost: $BATS_TEST_TMPDIR/home/pods/.*/logs/aitj-main/0.log: No space left on device"
+  lost="$((400001 - shown)) $full"
+  grep -E "^dljob logs: trainer-0: $lost\$" err
+  phase_is loses Succeeded
+  dljob get --local loses >got
+  grep -E "Warning +LogLost +trainer-0 +$lost" got
+  # Whoever looks later hears it, too.
+  dljob logs --local loses 2>&1 >/dev/null | grep -E "^dljob logs: trainer-0: $lost\$"
+  dljob local down
+}
+
+@test "a full disk: submit --logs and get say that lines of a log are lost, and how many" {
+  on_full_disk submit_loses_lines
+}

@@ -88,6 +88,24 @@ static void began(struct proc_container *c)
 	pod_changed(p);
 }
 
+/* Whoever looks for lines that are not there hears it with the first of them; how many they were when it is over. */
+static void count_lost(struct proc_container *c, bool over)
+{
+	const struct pod_log *l = &c->log;
+	struct str name = c->spec->name;
+	char path[256], many[48] = "lines";
+
+	if (!l->dropped || (!over && c->log_lost))
+		return;
+	c->log_lost = true;
+	if (over)
+		snprintf(many, sizeof(many), "%lld line%s", (long long)l->dropped, l->dropped == 1 ? "" : "s");
+	log_path(c, c->state->restarts, path);
+	c->state->log_problem =
+		arena_printf(&c->pod->arena, "%s of %.*s %s lost: %s/%s: %s", many, STR_F(name),
+	                     over && l->dropped == 1 ? "is" : "are", c->pod->folder, path, strerror(l->problem));
+}
+
 static void on_readable(void *cookie, int events)
 {
 	struct container_fd *f = cookie;
@@ -100,6 +118,7 @@ static void on_readable(void *cookie, int events)
 		began(c);
 	if (c->state->log_dropped != c->log.dropped) {
 		c->state->log_dropped = c->log.dropped;
+		count_lost(c, false);
 		pod_changed(c->pod);
 	}
 }
@@ -159,7 +178,7 @@ void container_start(struct proc_container *c)
 	int child[CONTAINER_FDS] = { -1, -1, -1 };
 
 	ASSERT(!container_runs(c));
-	c->began = c->reaped = c->cannot = c->stop = c->term_sent = c->killed = false;
+	c->began = c->reaped = c->cannot = c->stop = c->term_sent = c->killed = c->log_lost = false;
 	c->kill_at = 0;
 	c->status = 0;
 	c->pre_stop = (struct pod_helper){ .pid = 0 };
@@ -272,8 +291,9 @@ static void ended(struct proc_container *c)
 	c->state->started = false;
 	/* An init container that has done its work is ready. */
 	container_set_ready(c, c->spec->init && !c->spec->sidecar && r->exit_code == 0);
-	c->state->log_dropped = c->log.dropped;
 	pod_log_close(&c->log);
+	c->state->log_dropped = c->log.dropped;
+	count_lost(c, true);
 	buf_release(&c->fault);
 	pod_changed(c->pod);
 }

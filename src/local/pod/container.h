@@ -24,6 +24,7 @@ struct proc_container {
 	struct container_fd fds[CONTAINER_FDS];
 	struct buf fault;
 	struct pod_log log;
+	bool log_lost; /* it was said of this run that lines are lost */
 	int64_t oom_before;
 	/* Restarts. Times are the loop's. */
 	bool finished; /* will not be started again */

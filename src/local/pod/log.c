@@ -60,6 +60,8 @@ static void open_file(struct pod_log *l)
 	struct stat st;
 
 	l->fd = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	if (l->fd < 0)
+		l->problem = errno;
 	l->size = l->fd >= 0 && fstat(l->fd, &st) == 0 ? st.st_size : 0;
 	l->torn = false;
 }
@@ -129,8 +131,10 @@ static size_t write_all(struct pod_log *l)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n <= 0) {
+			l->problem = n < 0 ? errno : ENOSPC;
 			break;
+		}
 		done += (size_t)n;
 	}
 	return done;
@@ -145,6 +149,17 @@ static int64_t count_lines(struct str s)
 	return n;
 }
 
+/* What is written next is a line of its own. */
+static void mend(struct pod_log *l)
+{
+	if (write(l->fd, "\n", 1) != 1) {
+		l->problem = errno;
+		return;
+	}
+	l->torn = false;
+	l->size++;
+}
+
 static void flush(struct pod_log *l)
 {
 	size_t done;
@@ -155,10 +170,8 @@ static void flush(struct pod_log *l)
 		rotate(l);
 	if (l->fd < 0)
 		open_file(l);
-	if (l->fd >= 0 && l->torn && write(l->fd, "\n", 1) == 1) {
-		l->torn = false;
-		l->size++;
-	}
+	if (l->fd >= 0 && l->torn)
+		mend(l);
 	done = l->fd >= 0 && !l->torn ? write_all(l) : 0;
 	l->size += (int64_t)done;
 	l->lines += count_whole((struct str){ l->out.p, done });

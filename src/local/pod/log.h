@@ -18,6 +18,7 @@ struct pod_log {
 	int64_t max;        /* when it is rotated */
 	int64_t files;      /* how many are kept, the newest included */
 	int64_t dropped;    /* lines */
+	int problem;        /* errno of what was dropped last; 0: nothing was */
 	int64_t lines;      /* in this file and those before it */
 	bool torn;          /* the file ends within a line */
 	struct buf line[2]; /* begun, not yet ended */

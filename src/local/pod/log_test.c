@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -71,6 +72,7 @@ static void test_lines(void **state)
 	pod_log_close(&l);
 	assert_true(str_has_suffix(text(""), STR("\n" FRONT "stdout F end\n")));
 	assert_int_equal(l.dropped, 0);
+	assert_int_equal(l.problem, 0);
 }
 
 static void test_long_line(void **state)
@@ -152,6 +154,7 @@ static void test_full_disk(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	pod_log_add(&l, POD_STDOUT, STR("after\n"));
 	assert_int_equal(l.dropped, 3);
+	assert_int_equal(l.problem, EFBIG);
 	pod_log_close(&l);
 	assert_true(str_has_prefix(text(""), STR(FRONT "stdout F before\n")));
 	assert_true(str_has_suffix(text(""), STR("\n" FRONT "stdout F after\n")));
@@ -165,6 +168,7 @@ static void test_no_folder(void **state)
 	pod_log_open(&l, "/no/such/folder/0.log", 1 << 20, 5, at);
 	pod_log_add(&l, POD_STDOUT, STR("a\nb\n"));
 	assert_int_equal(l.dropped, 2);
+	assert_int_equal(l.problem, ENOENT);
 	pod_log_close(&l);
 }
 

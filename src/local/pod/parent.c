@@ -288,7 +288,7 @@ static bool live(struct proc_pod *p, struct err *e)
 
 int pod_main(const char *folder, bool tied)
 {
-	struct proc_pod p = { .clock = &clock_wall, .self = getpid(), .tied = tied };
+	struct proc_pod p = { .clock = &clock_wall, .folder = folder, .self = getpid(), .tied = tied };
 	struct err e = ERR_INIT;
 	bool ok;
 

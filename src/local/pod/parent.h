@@ -15,6 +15,7 @@ struct proc_pod {
 	struct loop *loop;
 	struct loop_timer *timer;
 	const struct clock *clock;
+	const char *folder; /* where we are, as others call it */
 	pid_t self;
 	bool tied;   /* ends with the one who started it */
 	bool orphan; /* the one who started it went before it could begin */

@@ -3,8 +3,10 @@
 #include "local/net/rights.h"
 #include "local/pod/testing.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -421,6 +423,41 @@ static void test_deadline(void **state)
 	testing_pod_end(&t);
 }
 
+static bool lines_are_lost(const struct pod_state *s)
+{
+	return s->containers.n && s->containers.v[0].log_problem.n;
+}
+
+/* On a full disk: the first one is said at once, how many they were in the end. */
+static void test_lost_lines(void **state)
+{
+	static const char *const folders[] = { "", "/logs", "/logs/main" };
+	struct testing_pod t;
+	struct str go, why;
+
+	(void)state;
+	testing_pod_begin(&t);
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		assert_int_equal(mkdir(arena_printf(&t.arena, "%s%s", t.folder, folders[i]).p, 0755), 0);
+	assert_int_equal(symlink("/dev/full", arena_printf(&t.arena, "%s/logs/main/0.log", t.folder).p), 0);
+	go = arena_printf(&t.arena, "%s/go", t.top);
+	testing_pod_sh(
+		&t, "main",
+		arena_printf(&t.arena, "echo a; while [ ! -e %s ]; do sleep 0.05; done; echo b; echo c", go.p).p);
+	testing_pod_start(&t);
+	testing_pod_until(&t, lines_are_lost);
+	why = arena_printf(&t.arena, "%s/logs/main/0.log: No space left on device", t.folder);
+	assert_str(testing_pod_container(&t, "main")->log_problem,
+	           arena_printf(&t.arena, "lines of main are lost: %s", why.p).p);
+	close(open(go.p, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	testing_pod_wait(&t);
+	assert_int_equal(testing_pod_container(&t, "main")->now.exit_code, 0);
+	assert_int_equal(testing_pod_container(&t, "main")->log_dropped, 3);
+	assert_str(testing_pod_container(&t, "main")->log_problem,
+	           arena_printf(&t.arena, "3 lines of main are lost: %s", why.p).p);
+	testing_pod_end(&t);
+}
+
 /* What keeps the other states from being written, as a full disk does, keeps the last one from nothing. */
 static void test_last_state_has_its_room(void **state)
 {
@@ -465,6 +502,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_network),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_lost_lines),
 		cmocka_unit_test(test_last_state_has_its_room),
 	};
 	int status;

@@ -137,6 +137,7 @@ struct pod_container_state {
 	struct pod_container_run now, last; /* last.run is WAITING if there was none before */
 	int64_t pid, pid_start;             /* while it runs: as the parent sees it, with the field of /proc/PID/stat */
 	int64_t log_dropped;                /* lines that could not be written */
+	struct str log_problem;             /* … of the last run that had any, for people */
 	struct str problem;                 /* what a probe said last, if it was bad */
 	int64_t problems;                   /* how often */
 };

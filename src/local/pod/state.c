@@ -30,6 +30,7 @@ static const struct codec_field container_fields[] = {
 	CODEC_I(struct pod_container_state, pid),
 	CODEC_I(struct pod_container_state, pid_start),
 	CODEC_I(struct pod_container_state, log_dropped),
+	CODEC_S(struct pod_container_state, log_problem),
 	CODEC_S(struct pod_container_state, problem),
 	CODEC_I(struct pod_container_state, problems),
 };

@@ -2,6 +2,7 @@
 #include "local/pod/pod.h"
 
 #include "base/json.h"
+#include "object/labels.h"
 
 static void put_str(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, struct str s)
 {
@@ -136,6 +137,18 @@ static void unready(const struct pod_spec *spec, const struct pod_state *s, bool
 		buf_putc(out, ']');
 }
 
+static void log_lost(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct pod_state *s)
+{
+	struct buf text = BUF_INIT(16384);
+
+	for (size_t i = 0; s && i < s->containers.n; i++)
+		if (s->containers.v[i].log_problem.n)
+			buf_printf(&text, "%s%.*s", text.n ? "; " : "", STR_F(s->containers.v[i].log_problem));
+	if (text.n)
+		condition(doc, list, CONDITION_LOG_LOST, true, 0, "NotWritten", buf_str(&text));
+	buf_release(&text);
+}
+
 static void conditions(yyjson_mut_doc *doc, yyjson_mut_val *status, const struct pod_spec *spec,
                        const struct pod_state *s, const struct pod_status_options *o, struct str is)
 {
@@ -157,6 +170,7 @@ static void conditions(yyjson_mut_doc *doc, yyjson_mut_val *status, const struct
 	condition(doc, list, "ContainersReady", ready, since, ready ? "" : why,
 	          ready || done ? STR_NONE : buf_str(&main));
 	condition(doc, list, "PodScheduled", true, scheduled, "", STR_NONE);
+	log_lost(doc, list, s);
 	buf_release(&init);
 	buf_release(&main);
 }

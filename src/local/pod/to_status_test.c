@@ -2,6 +2,7 @@
 #include "local/pod/pod.h"
 
 #include "base/json.h"
+#include "object/labels.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ static const char state_text[] =
 	"\"restarts\":2,\"ready\":true,\"ready_since\":5,\"started\":true,\"now\":{\"run\":\"running\",\"started\":3},"
 	"\"last\":{\"run\":\"terminated\",\"reason\":\"Error\",\"exit_code\":-1,\"finished\":2},\"pid\":9,\"log_"
 	"dropped\":4,"
-	"\"problem\":\"p\",\"problems\":1}],\"notes\":[\"n\",\"o\"]}";
+	"\"log_problem\":\"l\",\"problem\":\"p\",\"problems\":1}],\"notes\":[\"n\",\"o\"]}";
 
 static void test_state_json(void **state)
 {
@@ -211,6 +212,23 @@ static void test_conditions(void **state)
 	end(&w);
 }
 
+/* Only of a pod that has lost some. */
+static void test_log_lost(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	status(&w, true);
+	assert_null(strstr(w.out.p, CONDITION_LOG_LOST));
+	w.states[1].log_problem = STR("2 lines of a are lost: f: full");
+	assert_condition(&w, CONDITION_LOG_LOST, "True NotWritten 2 lines of a are lost: f: full");
+	w.states[2].log_problem = STR("lines of b are lost: g: full");
+	assert_condition(&w, CONDITION_LOG_LOST,
+	                 "True NotWritten 2 lines of a are lost: f: full; lines of b are lost: g: full");
+	end(&w);
+}
+
 static void test_containers(void **state)
 {
 	static const char want[] =
@@ -250,8 +268,9 @@ static void test_containers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_state_json), cmocka_unit_test(test_hostile_state), cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_conditions), cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_state_json), cmocka_unit_test(test_hostile_state),
+		cmocka_unit_test(test_phases),     cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_log_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,17 @@
 struct told {
 	bool running, backing_off;
 	int64_t restarts, problems;
+	uint64_t log_problem; /* its hash */
 };
+
+static struct told told_of(const struct pod_container_state *c, bool ran)
+{
+	return (struct told){ .running = ran,
+		              .backing_off = str_eqc(c->now.reason, "CrashLoopBackOff"),
+		              .restarts = c->restarts,
+		              .problems = c->problems,
+		              .log_problem = str_hash(c->log_problem) };
+}
 
 enum { STATUS_MAX = 1 << 20, CONTAINERS_MAX = 256 };
 
@@ -103,7 +113,9 @@ static void tell_container(struct runner *r, struct runner_pod *p, const struct 
 		          STR_F(c->name));
 	if (c->problems > t->problems)
 		event_say(r, p, EVENT_WARNING, "Unhealthy", c->name, "%.*s", STR_F(c->problem));
-	*t = (struct told){ ran, backing_off, c->restarts, c->problems };
+	if (c->log_problem.n && str_hash(c->log_problem) != t->log_problem)
+		event_say(r, p, EVENT_WARNING, "LogLost", c->name, "%.*s", STR_F(c->log_problem));
+	*t = told_of(c, ran);
 }
 
 /* After a restart of ours nothing is told that was told before. */
@@ -120,9 +132,7 @@ static void tell_changes(struct runner *r, struct runner_pod *p, const struct po
 		const struct pod_container_state *c = &s->containers.v[i];
 
 		if (first)
-			p->told[i] =
-				(struct told){ c->now.run != POD_RUN_WAITING,
-				               str_eqc(c->now.reason, "CrashLoopBackOff"), c->restarts, c->problems };
+			p->told[i] = told_of(c, c->now.run != POD_RUN_WAITING);
 		else
 			tell_container(r, p, c, &p->told[i]);
 	}
