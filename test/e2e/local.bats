@@ -403,6 +403,16 @@ X
   has "$err" "is not a database of the local cluster"
   sha256sum --quiet -c sum
   [ ! -e home/store.db-wal ]
+  # One that is smaller than an empty one of ours.
+  rm home/store.db
+  python3 -c 'import sqlite3; sqlite3.connect("home/store.db").executescript("PRAGMA page_size=512; CREATE TABLE t(a)")'
+  chmod 600 home/store.db
+  is "$(stat -c %s home/store.db)" 1024
+  sha256sum home/store.db >sum
+  split up
+  is "$status" 1
+  has "$err" "is not a database of the local cluster"
+  sha256sum --quiet -c sum
   mv home/store.db elsewhere.db
   ln -s ../elsewhere.db home/store.db
   before=$(sha256sum <elsewhere.db)

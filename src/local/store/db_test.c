@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "local/store/testing_file.h"
 
 #include <errno.h>
@@ -88,6 +89,55 @@ static void write_file(struct folder *d, off_t at, const char *text, size_t n)
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, text, n, at), n);
 	close(fd);
+}
+
+/* Small ones of others, each without a mark: one page, or less than one of ours. */
+static void a_small_file_of_others_stays_as_it_is(void **state)
+{
+	static const char *const others[] = {
+		"PRAGMA page_size = 512; CREATE TABLE t (a)",
+		"PRAGMA page_size = 512; PRAGMA user_version = 1",
+		"PRAGMA page_size = 4096; PRAGMA user_version = 1",
+		"PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA user_version = 1",
+		"PRAGMA page_size = 4096; CREATE TABLE t (a); DROP TABLE t; PRAGMA journal_mode = WAL",
+		"PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; CREATE TABLE t (a)",
+	};
+	struct folder *d = *state;
+	struct arena a = ARENA_INIT;
+	struct str before, after;
+	sqlite3 *sql;
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		folder_clear(d);
+		assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(sql, others[i], NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(sql);
+		assert_int_equal(file_read(&before, d->path, &a, NULL), FILE_READ);
+		assert_in_range(before.n, 512, 8192);
+		refused(d, ERR_INVALID, "dljob local reset");
+		assert_int_equal(file_read(&after, d->path, &a, NULL), FILE_READ);
+		assert_true(str_eq(before, after));
+	}
+	arena_release(&a);
+}
+
+/* Killed before its first transaction. */
+static void a_new_file_of_ours_is_opened(void **state)
+{
+	struct folder *d = *state;
+	sqlite3 *sql;
+	struct stat st;
+
+	assert_int_equal(sqlite3_open(d->path, &sql), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(sql, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL", NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(sql);
+	assert_int_equal(chmod(d->path, 0600), 0);
+	assert_int_equal(stat(d->path, &st), 0);
+	assert_int_equal(st.st_size, 4096);
+	folder_begin(d);
+	folder_end(d);
 }
 
 static void another_file_is_refused(void **state)
@@ -466,6 +516,8 @@ int main(void)
 		FILE_TEST(what_was_stored_is_there_again),
 		FILE_TEST(the_history_ends_with_the_process),
 		FILE_TEST(another_file_is_refused),
+		FILE_TEST(a_small_file_of_others_stays_as_it_is),
+		FILE_TEST(a_new_file_of_ours_is_opened),
 		FILE_TEST(a_damaged_file_is_refused),
 		FILE_TEST(a_file_has_one_owner),
 		FILE_TEST(what_cannot_be_opened_is_said),
