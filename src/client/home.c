@@ -20,13 +20,20 @@ static struct str absolute(struct arena *a, struct str dir)
 	return path;
 }
 
+/* Without what makes a link look like the folder that it leads to. */
+static struct str bare_folder(struct str dir)
+{
+	while (dir.n > 1 && (str_has_suffix(dir, STR("/")) || str_has_suffix(dir, STR("/."))))
+		dir.n--;
+	return dir;
+}
+
 const char *local_home(struct arena *a)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		struct str dir = str_c(getenv(places[i].variable));
 
-		while (dir.n > 1 && dir.p[dir.n - 1] == '/')
-			dir.n--;
+		dir = bare_folder(dir);
 		if (dir.n && *dir.p != '/')
 			dir = absolute(a, dir);
 		if (dir.n)

@@ -361,6 +361,12 @@ damage() {
     split dljob local $words
     is "$status" 1
     has "$err" "is a link"
+    for end in / /. /./ //.//; do
+      # shellcheck disable=SC2086 # several words
+      split env DLJOB_HOME="home$end" "$DLJOB" local $words
+      is "$status" 1
+      has "$err" "$PWD/home is a link"
+    done
   done
   find real -exec stat -c '%n %a %s %Z' {} + | diff before -
   rm home
