@@ -247,26 +247,34 @@ static void test_last_words(void **state)
 	testing_pod_end(&t);
 }
 
-/* A tree of a few of the machine's own folders, and one file that only it has. */
-static void test_rootfs(void **state)
+/* A tree for the machine's own programs, and a volume with them: /usr. */
+static struct str make_tree(struct testing_pod *t)
 {
 	static const char *const links[][2] = { { "bin", "usr/bin" }, { "lib", "usr/lib" }, { "lib64", "usr/lib64" } };
+	struct str tree = arena_printf(&t->arena, "%s/tree", t->top);
+	struct pod_volume *v;
+
+	assert_int_equal(mkdir(tree.p, 0755), 0);
+	assert_int_equal(mkdir(arena_printf(&t->arena, "%s/usr", tree.p).p, 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		assert_int_equal(symlink(links[i][1], arena_printf(&t->arena, "%s/%s", tree.p, links[i][0]).p), 0);
+	v = add_volume(t, "usr");
+	v->kind = POD_VOLUME_HOST;
+	v->path = STR("/usr");
+	return tree;
+}
+
+/* One file that only the tree has. */
+static void test_rootfs(void **state)
+{
 	struct testing_pod t;
 	struct pod_container *c;
-	struct pod_volume *v;
 	struct str tree;
 
 	(void)state;
 	begin(&t);
-	tree = arena_printf(&t.arena, "%s/tree", t.top);
-	assert_int_equal(mkdir(tree.p, 0755), 0);
-	assert_int_equal(mkdir(arena_printf(&t.arena, "%s/usr", tree.p).p, 0755), 0);
-	for (size_t i = 0; i < ARRAY_LEN(links); i++)
-		assert_int_equal(symlink(links[i][1], arena_printf(&t.arena, "%s/%s", tree.p, links[i][0]).p), 0);
+	tree = make_tree(&t);
 	write_text(arena_printf(&t.arena, "%s/only-here", tree.p).p, "tree\n");
-	v = add_volume(&t, "usr");
-	v->kind = POD_VOLUME_HOST;
-	v->path = STR("/usr");
 	add_volume(&t, "e");
 	c = testing_pod_sh(&t, "main",
 	                   "cat /only-here; test ! -e /home; test -d /proc/self; test -c /dev/null; echo x >/e/x");
@@ -277,6 +285,51 @@ static void test_rootfs(void **state)
 	assert_str(testing_pod_log(&t, "main", 0), "tree\n");
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/e", tree.p).p, F_OK), 0);
 	assert_int_not_equal(access(arena_printf(&t.arena, "%s/proc", tree.p).p, F_OK), 0);
+	testing_pod_end(&t);
+}
+
+/* Links of a tree lead to nothing outside of it where a container leaves its last words. */
+static void test_last_words_behind_links(void **state)
+{
+	static const struct {
+		const char *link, *to, *path, *want;
+	} cases[] = {
+		{ "up", "../victim", "/up/last", "CreateContainerError" },
+		{ "further", "../../../../../..%s/victim", "/further/deep/last", "CreateContainerError" },
+		{ "abs", "%s/victim", "/abs/last", "CreateContainerError" },
+		{ "deep", "%s/victim", "/deep/er/last", "CreateContainerError" },
+		{ "file", "%s/victim/last", "/file", "CreateContainerError" },
+		{ "inside", "/words", "/inside/last", "Completed" },
+		{ "upfile", "../victim/last", "/upfile", "CreateContainerError" },
+	};
+	struct testing_pod t;
+	struct pod_container *c;
+	struct str tree, victim;
+
+	(void)state;
+	begin(&t);
+	tree = make_tree(&t);
+	victim = arena_printf(&t.arena, "%s/victim", t.top);
+	assert_int_equal(mkdir(victim.p, 0755), 0);
+	assert_int_equal(mkdir(arena_printf(&t.arena, "%s/words", tree.p).p, 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct str to = str_c(cases[i].to);
+
+		if (strstr(to.p, "%s"))
+			to = arena_printf(&t.arena, "%.*s%s%s", (int)(strstr(to.p, "%s") - to.p), to.p, t.top,
+			                  strstr(to.p, "%s") + 2);
+		assert_int_equal(symlink(to.p, arena_printf(&t.arena, "%s/%s", tree.p, cases[i].link).p), 0);
+		c = testing_pod_sh(&t, cases[i].link, arena_printf(&t.arena, "echo bye >%s", cases[i].path).p);
+		c->termination_path = str_c(cases[i].path);
+		c->rootfs = tree;
+		testing_pod_mount(&t, c, "usr", "/usr");
+	}
+	testing_pod_run(&t);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_str(testing_pod_container(&t, cases[i].link)->now.reason, cases[i].want);
+	assert_str(testing_pod_container(&t, "inside")->now.message, "bye\n");
+	/* Only what is empty can be removed. */
+	assert_int_equal(rmdir(victim.p), 0);
 	testing_pod_end(&t);
 }
 
@@ -424,7 +477,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_last_words),        cmocka_unit_test(test_rootfs),
 		cmocka_unit_test(test_links_in_a_volume), cmocka_unit_test(test_point_behind_a_link),
 		cmocka_unit_test(test_too_many_points),   cmocka_unit_test(test_bad_points),
-		cmocka_unit_test(test_inside_a_chroot),
+		cmocka_unit_test(test_inside_a_chroot),   cmocka_unit_test(test_last_words_behind_links),
 	};
 	int status;
 
