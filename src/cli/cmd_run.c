@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "client/objects.h"
 #include "run/run.h"
+#include "term/plain.h"
 
 enum { OWN_OPTS = 12, ALL_OPTS = OWN_OPTS + WRITE_OPTS + SIZE_OPTS };
 
@@ -24,10 +25,12 @@ static enum exit_code print_job(struct cli *cli, const struct run_options *o, co
 		return cli->status;
 	json_write_val(yyjson_doc_get_root(doc), &text);
 	cli->status = CLI_OK;
-	if (out.format == FORMAT_JSON)
-		printf("%.*s\n", STR_F(buf_str(&text)));
-	else if (!objects_put(&out, &text, &e))
+	if (out.format == FORMAT_JSON) {
+		plain_put_json(buf_str(&text), stdout);
+		putchar('\n');
+	} else if (!objects_put(&out, &text, &e)) {
 		cli->status = cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
+	}
 	objects_end(&out, false);
 	buf_release(&text);
 	err_release(&e);

@@ -92,6 +92,28 @@ harmless() {
   harmless
 }
 
+@test "a valid job with such words is printed as JSON and YAML that move nothing, and means the same" {
+  bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
+  trainers odd true | yaml_to_json | jq --argjson bad "\"$bad\"" '.[0] | .metadata.annotations[$bad] = $bad
+    | .spec.replicaSpecs.trainer.template.metadata.annotations[$bad] = $bad
+    | .spec.replicaSpecs.trainer.template.spec.containers[0] |= (.env = [{name: "ODD", value: $bad}] | .args = [$bad])' \
+    >odd.json
+  raw=$(jq -rn --argjson bad "\"$bad\"" '$bad')
+  # COMMAND FILTER: the value that the first of its objects which has it shows.
+  means() {
+    echo "$1"
+    # shellcheck disable=SC2086 # words
+    split dljob $1 "${@:3}"
+    is "$status" 0
+    harmless
+    has "$out" 1mz
+    yaml_to_json <stdout | jq -e --argjson bad "\"$bad\"" "[.[] | $2] | any(. == \$bad)"
+  }
+  means "render odd.json" '.spec.containers[0]?.args[0]'
+  means "submit --dry-run odd.json" '.metadata.annotations[$bad]'
+  means "run -o json -n 1 --env ODD=$raw" '.. | objects | select(.name == "ODD") | .value' -- echo "$raw"
+}
+
 @test "run on a terminal: whatever an object says is shown and not done" {
   bad='x\\e[2Jy\\u202e\\u009b1mz'
   trainers odd 'sleep 1000' | sed "s/{name: odd}/{name: odd, annotations: {failed: \"$bad\"}}/" >odd.yaml
