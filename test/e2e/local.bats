@@ -160,6 +160,26 @@ deaf() {
   nothing_left
 }
 
+@test "up --foreground: Ctrl-C waits for the pods, a second one ends them at once" {
+  "$DLJOB" local up --foreground >said 2>&1 3>&- &
+  echo $! >up.pid
+  serves() { is "$(api /version | jq -r .major)" 1; }
+  eventually 60 serves
+  deaf it
+  remember
+  kill -INT "$(cat up.pid)"
+  eventually 60 grep -q "shutting down" said
+  has_not "$(cat said)" "at once"
+  kill -INT "$(cat up.pid)"
+  gone() { [ ! -e "/proc/$1" ]; }
+  eventually 60 gone "$(cat up.pid)"
+  status=0
+  wait "$(cat up.pid)" || status=$?
+  is "$status" 0
+  has "$(cat said)" "ends at once"
+  nothing_left
+}
+
 @test "down --now, reset --now: what a killed cluster left, too" {
   for words in "down --now" "reset --yes --now"; do
     up
