@@ -57,6 +57,16 @@ linear() {
     DMLC_NUM_SERVER="$servers" DMLC_NUM_WORKER="$workers" -- "$programs/linear.py" "$@"
 }
 
+@test "whoever waits for a name that is not known says so" {
+  replica lost DMLC_ROLE=worker DMLC_PS_ROOT_URI=scheduler.invalid DMLC_PS_ROOT_PORT=1 DMLC_NUM_SERVER=1 \
+    DMLC_NUM_WORKER=1 -- "$programs/linear.py"
+  eventually 60 said lost "waiting for the scheduler at scheduler.invalid:1; its name is not known. If that stays so"
+  replica early DMLC_ROLE=worker DMLC_PS_ROOT_URI=127.0.0.1 DMLC_PS_ROOT_PORT=1 DMLC_NUM_SERVER=1 \
+    DMLC_NUM_WORKER=1 -- "$programs/linear.py"
+  eventually 60 said early "waiting for the scheduler at 127.0.0.1:1"
+  has_not "$(cat early.log)" "name"
+}
+
 # linear_job [ARGUMENT…]: all of them, the scheduler last: they wait for each other.
 linear_job() {
   local i
