@@ -96,8 +96,8 @@ harmless() {
   bad='x\u001b[2J\u001b]0;t\u0007y\u009b1mz\u202e\r'
   trainers odd true | yaml_to_json | jq --argjson bad "\"$bad\"" '.[0] | .metadata.annotations[$bad] = $bad
     | .spec.replicaSpecs.trainer.template.metadata.annotations[$bad] = $bad
-    | .spec.replicaSpecs.trainer.template.spec.containers[0] |= (.env = [{name: "ODD", value: $bad}] | .args = [$bad])' \
-    >odd.json
+    | .spec.replicaSpecs.trainer.template.spec.containers[0] |=
+      (.env = [{name: "ODD", value: $bad}] | .args = [$bad])' >odd.json
   raw=$(jq -rn --argjson bad "\"$bad\"" '$bad')
   # COMMAND FILTER: the value that the first of its objects which has it shows.
   means() {
