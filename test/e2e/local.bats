@@ -502,6 +502,10 @@ granted Succeeded: 1 of 1 replicas completed"
   # Nothing is said where nothing is missed.
   job plain true | submit --wait
   is "$(limited | wc -l)" 1
+  # Each of several things is said, none in place of another.
+  wants more | sed 's/image: none/&\n            securityContext: {privileged: true}/' | submit --wait
+  has "$(dljob get --local more)" "requests 64 GPUs and runs WITHOUT any"
+  has "$(dljob get --local more)" "no effect on this machine, where pods run with your rights: privileged"
 }
 
 @test "on the machine's network two pods cannot have one port" {

@@ -138,7 +138,8 @@ static void tell_changes(struct runner *r, struct runner_pod *p, const struct po
 	}
 	for (; p->notes_told < s->notes.n; p->notes_told++)
 		if (!first)
-			event_say(r, p, EVENT_WARNING, "Limited", STR_NONE, "%.*s", STR_F(s->notes.v[p->notes_told]));
+			event_say(r, p, EVENT_WARNING, "Limited", s->notes.v[p->notes_told], "%.*s",
+			          STR_F(s->notes.v[p->notes_told]));
 	if (!first && s->life == POD_ENDED && s->reason.n)
 		event_say(r, p, EVENT_WARNING, arena_str(&r->round, s->reason).p, STR_NONE, "%.*s", STR_F(s->message));
 }
