@@ -1,5 +1,7 @@
 /* Any bytes as what a stranger sends to the local API: an address, headers, a protobuf message, a column's path. Or an
-   object, which is stored and shown in every form that the API has. */
+   object, which is stored and shown in every form that the API has, checked as strictly as one that comes, and taken
+   for the options of a deletion. */
+#include "kind/kind.h"
 #include "local/api/discovery.h"
 #include "local/api/openapi.h"
 #include "local/api/protobuf.h"
@@ -109,6 +111,52 @@ static void show_types(struct store *s, struct buf *b)
 	}
 }
 
+/* As a pod, and as a job of every kind. */
+static void check_strictly(yyjson_val *object)
+{
+	static struct kinds *kinds;
+
+	if (!kinds) {
+		kinds = kinds_new(NULL);
+		ASSERT(kinds_load_builtin(kinds, NULL));
+	}
+	for (int patch = 0; patch < 2; patch++) {
+		struct arena a = ARENA_INIT;
+		struct problems p = { .arena = &a };
+		const struct pod_fields_check c = { &p, patch ? UNKNOWN_WARN : UNKNOWN_STRICT, patch };
+
+		pod_fields_check(&c, object, STR_NONE);
+		for (size_t i = 0; i < kinds_count(kinds); i++)
+			kind_check_body(kinds_at(kinds, i), object, &c);
+		for (size_t i = 0; i < p.list.n; i++)
+			ASSERT(p.list.v[i].message.n && str_is_utf8(p.list.v[i].path));
+		arena_release(&a);
+	}
+}
+
+/* What an eviction brings is the body of a deletion. */
+static void delete_with(struct store *s, struct str options)
+{
+	struct store_request r = {
+		.verb = STORE_CREATE,
+		.type = store_type(s, STR_NONE, STR("v1"), STR("pods")),
+		.ns = STR("default"),
+		.body = STR(
+			"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
+	};
+	struct store_answer a;
+
+	store_call(s, &r, &a);
+	ASSERT(a.code == 201);
+	store_answer_release(&a);
+	r.verb = STORE_DELETE;
+	r.name = STR("p");
+	r.body = options;
+	store_call(s, &r, &a);
+	ASSERT(a.code >= 200 && a.code < 500);
+	store_answer_release(&a);
+}
+
 static bool show_object(const struct clock *clock, struct str text)
 {
 	yyjson_doc *object = text.n && text.p[0] == '{' ? json_parse(text, NULL) : NULL;
@@ -129,6 +177,8 @@ static bool show_object(const struct clock *clock, struct str text)
 	r.verb = STORE_LIST;
 	show_table(s, &r, &b);
 	show_types(s, &b);
+	check_strictly(yyjson_doc_get_root(object));
+	delete_with(s, text);
 	store_close(s);
 	buf_release(&b);
 	yyjson_doc_free(object);
