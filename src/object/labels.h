@@ -12,9 +12,9 @@
 #define LABEL_ROLE LABEL_DOMAIN "role"
 #define LABEL_INDEX LABEL_DOMAIN "index"
 #define LABEL_GENERATION LABEL_DOMAIN "generation"
-/* The policy of a kind whose spec is an array. */
 /* Condition of a pod of the cluster on one machine: what its containers wrote is not all in their logs. */
 #define CONDITION_LOG_LOST LABEL_DOMAIN "log-lost"
+/* The policy of a kind whose spec is an array. */
 #define ANNOTATION_POLICY LABEL_DOMAIN "policy"
 
 /* On a job that was given to the cluster on this machine: the folder and the PATH of its caller. */

@@ -110,6 +110,7 @@ harmless() {
     yaml_to_json <stdout | jq -e --argjson bad "\"$bad\"" "[.[] | $2] | any(. == \$bad)"
   }
   means "render odd.json" '.spec.containers[0]?.args[0]'
+  # shellcheck disable=SC2016 # of jq
   means "submit --dry-run odd.json" '.metadata.annotations[$bad]'
   means "run -o json -n 1 --env ODD=$raw" '.. | objects | select(.name == "ODD") | .value' -- echo "$raw"
 }
