@@ -145,7 +145,7 @@ static struct policy_doc find_policy(struct kind_job *kj, struct problems *p)
 /* --- the job's document --- */
 
 /* Runs read(). The spec's table is on top of the stack; its second result is left above it. */
-static yyjson_doc *run_read(struct kind_job *kj, const struct job_identity *id, struct problems *p, struct err *e)
+static yyjson_doc *call_read(struct kind_job *kj, const struct job_identity *id, struct problems *p, struct err *e)
 {
 	struct sandbox *sb = &kj->kinds->sb;
 	yyjson_mut_doc *doc;
@@ -277,7 +277,7 @@ static void ask_kind(struct kind_job *kj, const struct job_identity *id, struct 
 {
 	struct problems own = { .arena = &kj->arena };
 	struct err e = ERR_INIT;
-	yyjson_doc *doc = run_read(kj, id, &own, &e);
+	yyjson_doc *doc = call_read(kj, id, &own, &e);
 	size_t n = found->list.n;
 
 	for (size_t i = 0; i < own.list.n; i++) {
@@ -332,7 +332,7 @@ static bool read_job(struct kind_job *kj, struct str uid, struct err *e)
 		kind_push_job(kj);
 		return true;
 	}
-	kj->doc = run_read(kj, &id, &found, e);
+	kj->doc = call_read(kj, &id, &found, e);
 	if (!kj->doc) {
 		lua_pop(sb->L, 1);
 		return false;

@@ -266,7 +266,7 @@ static void open_stream(struct log_source *s, bool again)
 	buf_release(&path);
 }
 
-static struct log_source *source_new(struct logs *l, struct str key)
+static struct log_source *log_source_new(struct logs *l, struct str key)
 {
 	struct log_source *s = arena_new(&l->arena, struct log_source);
 
@@ -296,7 +296,7 @@ static struct log_source *add_source(struct logs *l, struct str key, const struc
 		l->status = CLI_FAILED;
 		return NULL;
 	}
-	s = source_new(l, key);
+	s = log_source_new(l, key);
 	s->pod = arena_str(a, p->name);
 	s->uid = arena_str(a, p->uid);
 	s->generation = p->generation;

@@ -131,7 +131,7 @@ static void list(struct operator_loop *op, const struct cluster_event *ev)
 	arena_release(&a);
 }
 
-static const struct meta *meta_of(const struct object *o)
+static const struct meta *skipped_meta(const struct object *o)
 {
 	return o->resource == RES_JOB ? &o->job->meta : &object_child(o)->meta;
 }
@@ -147,7 +147,7 @@ static void object(struct operator_loop *op, const struct cluster_event *ev)
 		one = map_get(&op->skipped, key_of(RES_NODE, STR_NONE, STR_NONE, o->node->name, text));
 	else
 		one = map_get(&op->skipped,
-		              key_of(o->resource, object_kind(o), meta_of(o)->ns, meta_of(o)->name, text));
+		              key_of(o->resource, object_kind(o), skipped_meta(o)->ns, skipped_meta(o)->name, text));
 	if (one)
 		no_longer(op, one, ev->type == EVENT_GONE);
 }

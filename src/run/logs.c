@@ -123,7 +123,7 @@ static void add_lost(struct batch *b, const struct run_pod *p, const struct run_
 }
 
 /* False: the batch is full. */
-static bool gather(struct batch *b, const struct run_pod *p)
+static bool gather_logs(struct batch *b, const struct run_pod *p)
 {
 	struct pod_tail_line l;
 
@@ -192,7 +192,7 @@ bool run_logs(struct run *r)
 
 		whole = true;
 		for (size_t at = 0; map_next(&r->pods, &at, &key, &p);)
-			whole = gather(&b, p) && whole;
+			whole = gather_logs(&b, p) && whole;
 		print(r, &b);
 	}
 	batch_release(&b);
@@ -216,7 +216,7 @@ void run_pod_free(struct run *r, struct run_pod *p)
 {
 	struct batch b = batch_new();
 
-	while (!gather(&b, p))
+	while (!gather_logs(&b, p))
 		print(r, &b);
 	print(r, &b);
 	batch_release(&b);

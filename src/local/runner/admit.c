@@ -41,7 +41,7 @@ bool admit_gpus(struct runner *r, struct runner_pod *p)
 		return false;
 	body = arena_printf(&r->round, "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}", ANNOTATION_GPUS,
 	                    gpus_write(&p->gpus, text));
-	if (store_patch_pod(r, p, false, body, &code, NULL))
+	if (runner_patch_pod(r, p, false, body, &code, NULL))
 		return true;
 	p->gpus.n = 0;
 	return false;
@@ -65,7 +65,7 @@ static void bind(struct runner *r, struct runner_pod *p)
 		buf_printf(&b, ",\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}", ANNOTATION_GPUS,
 		           gpus_write(&p->gpus, text));
 	buf_printf(&b, "}");
-	ok = store_patch_pod(r, p, false, buf_str(&b), &code, NULL);
+	ok = runner_patch_pod(r, p, false, buf_str(&b), &code, NULL);
 	buf_release(&b);
 	if (!ok) {
 		/* It is gone, or the disk is full: the next look tells. */

@@ -1,6 +1,6 @@
 #include "local/runner/call.h"
 
-int store_ask(struct runner *r, const struct store_request *q, struct store_answer *ret)
+int runner_ask(struct runner *r, const struct store_request *q, struct store_answer *ret)
 {
 	struct store_answer own;
 	int code;
@@ -12,13 +12,13 @@ int store_ask(struct runner *r, const struct store_request *q, struct store_answ
 	return code;
 }
 
-bool store_do(struct runner *r, const struct store_request *q, int *code, struct err *e)
+bool runner_do(struct runner *r, const struct store_request *q, int *code, struct err *e)
 {
 	struct store_answer a;
 	yyjson_doc *doc;
 	struct str why;
 
-	*code = store_ask(r, q, &a);
+	*code = runner_ask(r, q, &a);
 	if (!http_is_good(*code)) {
 		doc = json_parse(buf_str(&a.body), NULL);
 		why = json_str(json_get(yyjson_doc_get_root(doc), "message"));
@@ -29,29 +29,29 @@ bool store_do(struct runner *r, const struct store_request *q, int *code, struct
 	return http_is_good(*code);
 }
 
-bool store_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body, int *code,
-                     struct err *e)
+bool runner_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body, int *code,
+                      struct err *e)
 {
-	return store_do(r,
-	                &(struct store_request){ .verb = STORE_PATCH,
-	                                         .type = r->pod_type,
-	                                         .ns = str_c(p->ns),
-	                                         .name = str_c(p->name),
-	                                         .status = status,
-	                                         .urgent = true,
-	                                         .patch = STORE_PATCH_MERGE,
-	                                         .body = body },
-	                code, e);
+	return runner_do(r,
+	                 &(struct store_request){ .verb = STORE_PATCH,
+	                                          .type = r->pod_type,
+	                                          .ns = str_c(p->ns),
+	                                          .name = str_c(p->name),
+	                                          .status = status,
+	                                          .urgent = true,
+	                                          .patch = STORE_PATCH_MERGE,
+	                                          .body = body },
+	                 code, e);
 }
 
-yyjson_doc *store_read(struct runner *r, const struct store_type *t, struct str ns, struct str name)
+yyjson_doc *runner_read(struct runner *r, const struct store_type *t, struct str ns, struct str name)
 {
 	struct store_answer a;
 	yyjson_doc *doc = NULL;
 
 	if (!t)
 		return NULL;
-	store_ask(r, &(struct store_request){ .verb = STORE_GET, .type = t, .ns = ns, .name = name }, &a);
+	runner_ask(r, &(struct store_request){ .verb = STORE_GET, .type = t, .ns = ns, .name = name }, &a);
 	if (a.code == HTTP_OK)
 		doc = json_parse(buf_str(&a.body), NULL);
 	store_answer_release(&a);

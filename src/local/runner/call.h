@@ -5,13 +5,13 @@
 #include "local/runner/state.h"
 
 /* Returns HTTP's code. RET may be NULL. */
-int store_ask(struct runner *r, const struct store_request *q, struct store_answer *ret);
+int runner_ask(struct runner *r, const struct store_request *q, struct store_answer *ret);
 /* False, with *E, which says what the store said: it was not done. CODE: HTTP's. */
-bool store_do(struct runner *r, const struct store_request *q, int *code, struct err *e);
+bool runner_do(struct runner *r, const struct store_request *q, int *code, struct err *e);
 /* The same with a merge patch of the pod or of its status. They are small, and a full disk does not keep them. */
-bool store_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body, int *code,
-                     struct err *e);
+bool runner_patch_pod(struct runner *r, const struct runner_pod *p, bool status, struct str body, int *code,
+                      struct err *e);
 /* The object as a tree, which the caller frees; NULL: there is none. */
-yyjson_doc *store_read(struct runner *r, const struct store_type *t, struct str ns, struct str name);
+yyjson_doc *runner_read(struct runner *r, const struct store_type *t, struct str ns, struct str name);
 
 #endif

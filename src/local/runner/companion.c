@@ -138,7 +138,7 @@ static bool tell_address(struct runner *r, struct runner_pod *p)
 		p->own_port);
 	int code;
 
-	return store_patch_pod(r, p, false, body, &code, NULL);
+	return runner_patch_pod(r, p, false, body, &code, NULL);
 }
 
 /* --- as it runs here --- */

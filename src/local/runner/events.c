@@ -21,7 +21,7 @@ static struct str clip(struct str s)
 
 static void repeat_event(struct runner *r, const struct store_request *create, const char *name, struct str message)
 {
-	yyjson_doc *old = store_read(r, r->event_type, create->ns, str_c(name));
+	yyjson_doc *old = runner_read(r, r->event_type, create->ns, str_c(name));
 	struct buf b = BUF_INIT(BODY_MAX);
 	char now[TIME_TEXT];
 	int64_t count = 1;
@@ -32,15 +32,15 @@ static void repeat_event(struct runner *r, const struct store_request *create, c
 	           time_format(clock_now(r->c.clock), now));
 	buf_json_str(&b, message);
 	buf_printf(&b, "}");
-	store_ask(r,
-	          &(struct store_request){ .verb = STORE_PATCH,
-	                                   .type = r->event_type,
-	                                   .ns = create->ns,
-	                                   .name = str_c(name),
-	                                   .patch = STORE_PATCH_MERGE,
-	                                   .urgent = create->urgent,
-	                                   .body = buf_str(&b) },
-	          NULL);
+	runner_ask(r,
+	           &(struct store_request){ .verb = STORE_PATCH,
+	                                    .type = r->event_type,
+	                                    .ns = create->ns,
+	                                    .name = str_c(name),
+	                                    .patch = STORE_PATCH_MERGE,
+	                                    .urgent = create->urgent,
+	                                    .body = buf_str(&b) },
+	           NULL);
 	buf_release(&b);
 }
 
@@ -84,7 +84,7 @@ void event_say(struct runner *r, const struct runner_pod *p, enum runner_event t
 	snprintf(name, sizeof(name), "%.*s.%016llx", NAME_KEPT, p->name, (unsigned long long)hash);
 	put_body(r, &b, p, type, reason, name, message);
 	q.body = buf_str(&b);
-	if (store_ask(r, &q, NULL) == HTTP_CONFLICT)
+	if (runner_ask(r, &q, NULL) == HTTP_CONFLICT)
 		repeat_event(r, &q, name, message);
 	buf_release(&b);
 }

@@ -89,15 +89,15 @@ static void put_status(struct runner *r, struct buf *b, const struct utsname *u,
 
 static bool send_it(struct runner *r, enum store_verb verb, bool status, struct buf *b, int *code, struct err *e)
 {
-	bool ok = store_do(r,
-	                   &(struct store_request){ .verb = verb,
-	                                            .type = r->node_type,
-	                                            .name = r->node,
-	                                            .status = status,
-	                                            .urgent = true,
-	                                            .patch = STORE_PATCH_MERGE,
-	                                            .body = buf_str(b) },
-	                   code, e);
+	bool ok = runner_do(r,
+	                    &(struct store_request){ .verb = verb,
+	                                             .type = r->node_type,
+	                                             .name = r->node,
+	                                             .status = status,
+	                                             .urgent = true,
+	                                             .patch = STORE_PATCH_MERGE,
+	                                             .body = buf_str(b) },
+	                    code, e);
 
 	buf_clear(b);
 	return ok;
@@ -119,7 +119,7 @@ bool node_make(struct runner *r, struct err *e)
 		put_meta(r, &b, &u);
 		ok = send_it(r, STORE_PATCH, false, &b, &code, e);
 	}
-	old = store_read(r, r->node_type, STR_NONE, r->node);
+	old = runner_read(r, r->node_type, STR_NONE, r->node);
 	if (ok) {
 		/* It was there already, of which the first answer told. */
 		if (e)

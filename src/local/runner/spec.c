@@ -16,7 +16,7 @@ struct context {
 static yyjson_val *look_up(struct context *x, struct str plural, struct str name)
 {
 	struct runner *r = x->r;
-	yyjson_doc *doc = store_read(r, store_type(r->c.store, STR(""), STR("v1"), plural), str_c(x->p->ns), name);
+	yyjson_doc *doc = runner_read(r, store_type(r->c.store, STR(""), STR("v1"), plural), str_c(x->p->ns), name);
 
 	if (!doc)
 		return NULL;

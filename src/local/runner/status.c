@@ -72,7 +72,7 @@ static bool put_status(struct runner *r, struct runner_pod *p, yyjson_mut_doc *d
 	json_write(patch, &body);
 	buf_printf(&body, "}");
 	/* Gone: its DELETED is on the way. */
-	ok = store_patch_pod(r, p, true, buf_str(&body), &code, &e) || code == HTTP_NOT_FOUND;
+	ok = runner_patch_pod(r, p, true, buf_str(&body), &code, &e) || code == HTTP_NOT_FOUND;
 	if (!ok) {
 		log_warn(FIELDS(F_STR("pod", str_c(p->name))), "its status cannot be written: %s", err_msg(&e));
 		runner_trouble(r);

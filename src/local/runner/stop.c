@@ -112,13 +112,13 @@ static void delete_object(struct runner *r, struct runner_pod *p)
 	int code;
 
 	delete_options_put(&options, &(struct delete_options){ 0, str_c(p->uid), STR_NONE });
-	code = store_ask(r,
-	                 &(struct store_request){ .verb = STORE_DELETE,
-	                                          .type = r->pod_type,
-	                                          .ns = str_c(p->ns),
-	                                          .name = str_c(p->name),
-	                                          .body = buf_str(&options) },
-	                 NULL);
+	code = runner_ask(r,
+	                  &(struct store_request){ .verb = STORE_DELETE,
+	                                           .type = r->pod_type,
+	                                           .ns = str_c(p->ns),
+	                                           .name = str_c(p->name),
+	                                           .body = buf_str(&options) },
+	                  NULL);
 	buf_release(&options);
 	/* With finalizers it stays: that is not ours any more. */
 	p->delete_asked = code < HTTP_SERVER_ERROR;

@@ -73,7 +73,7 @@ static struct runner_unit *make(struct runner *r, struct str uid, struct str ns,
 static yyjson_doc *read_owner(struct runner *r, const struct kind *k, struct str ns, yyjson_val *owner)
 {
 	const struct store_type *t = k ? store_type(r->c.store, k->group, k->version, k->plural) : NULL;
-	yyjson_doc *doc = store_read(r, t, ns, json_str(json_get(owner, "name")));
+	yyjson_doc *doc = runner_read(r, t, ns, json_str(json_get(owner, "name")));
 
 	if (doc && !str_eq(json_str(json_at(yyjson_doc_get_root(doc), "metadata", "uid", NULL)),
 	                   json_str(json_get(owner, "uid")))) {

@@ -87,7 +87,7 @@ bool answer_refusal(struct store_call *c, enum http_code code, const char *reaso
 	return put_status(c, code, reason, message, NULL);
 }
 
-bool refuse_not_found(struct store_call *c, struct str name)
+bool answer_not_found(struct store_call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
@@ -96,7 +96,7 @@ bool refuse_not_found(struct store_call *c, struct str name)
 		arena_printf(&c->s->arena, "%.*s \"%.*s\" not found", STR_F(c->type->resource), STR_F(d.name)), &d);
 }
 
-bool refuse_exists(struct store_call *c, struct str name)
+bool answer_exists(struct store_call *c, struct str name)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 
@@ -106,7 +106,7 @@ bool refuse_exists(struct store_call *c, struct str name)
 		&d);
 }
 
-bool refuse_conflict(struct store_call *c, struct str name, const char *fmt, ...)
+bool answer_conflict(struct store_call *c, struct str name, const char *fmt, ...)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.plural };
 	struct str why;
@@ -128,7 +128,7 @@ static struct str kind_and_group(const struct store_call *c)
 	return str_empty(t->group) ? t->kind : arena_printf(&c->s->arena, "%.*s.%.*s", STR_F(t->kind), STR_F(t->group));
 }
 
-bool refuse_invalid(struct store_call *c, struct str name, const char *field, const char *fmt, ...)
+bool answer_invalid(struct store_call *c, struct str name, const char *field, const char *fmt, ...)
 {
 	struct details d = { .name = clip(name), .kind = c->type->pub.kind, .field = field };
 	va_list ap;
@@ -142,7 +142,7 @@ bool refuse_invalid(struct store_call *c, struct str name, const char *field, co
 	                  &d);
 }
 
-bool refuse_decoding(struct store_call *c, const char *fmt, ...)
+bool answer_undecodable(struct store_call *c, const char *fmt, ...)
 {
 	const struct store_type *t = &c->type->pub;
 	struct str why;
@@ -160,16 +160,16 @@ bool refuse_decoding(struct store_call *c, const char *fmt, ...)
 	                      STR_F(t->version), STR_F(t->kind), STR_F(why));
 }
 
-struct str api_version(const struct stored_type *t, struct arena *a)
+struct str answer_api_version(const struct stored_type *t, struct arena *a)
 {
 	return str_empty(t->pub.group) ? t->pub.version
 	                               : arena_printf(a, "%.*s/%.*s", STR_F(t->pub.group), STR_F(t->pub.version));
 }
 
-struct str in_version(struct store *s, const struct stored_type *t, struct str text)
+struct str answer_in_version(struct store *s, const struct stored_type *t, struct str text)
 {
 	struct buf b = BUF_INIT(ANSWER_MAX);
-	struct str want = api_version(t, &s->arena);
+	struct str want = answer_api_version(t, &s->arena);
 	yyjson_doc *read CLEANUP(json_docp) = t->several ? json_parse(text, NULL) : NULL;
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = NULL;
 	yyjson_val *root = yyjson_doc_get_root(read);
@@ -178,7 +178,7 @@ struct str in_version(struct store *s, const struct stored_type *t, struct str t
 		return text;
 	doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, root));
-	put_str(doc, yyjson_mut_doc_get_root(doc), "apiVersion", want);
+	meta_put_str(doc, yyjson_mut_doc_get_root(doc), "apiVersion", want);
 	json_write(yyjson_mut_doc_get_root(doc), &b);
 	text = arena_str(&s->arena, buf_str(&b));
 	buf_release(&b);
@@ -190,7 +190,7 @@ bool answer_object(struct store_call *c, enum http_code code, struct str text, u
 	c->ret->code = (int)code;
 	c->ret->rv = rv;
 	c->ret->body = (struct buf)BUF_INIT(ANSWER_MAX);
-	buf_put(&c->ret->body, in_version(c->s, c->type, text));
+	buf_put(&c->ret->body, answer_in_version(c->s, c->type, text));
 	return true;
 }
 

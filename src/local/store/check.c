@@ -27,7 +27,7 @@ static const struct {
 
 static bool wrong(struct store_call *c, const char *field, yyjson_val *v, const char *want)
 {
-	return refuse_decoding(c, "metadata.%s: must be %s, found %s", field, want, json_type_name(v));
+	return answer_undecodable(c, "metadata.%s: must be %s, found %s", field, want, json_type_name(v));
 }
 
 static bool check_texts(struct store_call *c, const char *field, yyjson_val *v)
@@ -40,8 +40,8 @@ static bool check_texts(struct store_call *c, const char *field, yyjson_val *v)
 	yyjson_obj_foreach(v, i, max, key, one)
 	{
 		if (!yyjson_is_str(one))
-			return refuse_decoding(c, "metadata.%s.%.*s: must be a string, found %s", field,
-			                       STR_F(json_str(key)), json_type_name(one));
+			return answer_undecodable(c, "metadata.%s.%.*s: must be a string, found %s", field,
+			                          STR_F(json_str(key)), json_type_name(one));
 	}
 	return true;
 }
@@ -79,7 +79,7 @@ static bool check_owners(struct store_call *c, struct str name, yyjson_val *v)
 			if (text && !yyjson_is_str(text))
 				return wrong(c, "ownerReferences", text, "a string");
 			if (str_empty(json_str(text)))
-				return refuse_invalid(c, name, "metadata.ownerReferences",
+				return answer_invalid(c, name, "metadata.ownerReferences",
 				                      "Invalid value: %s must not be empty", keys[k]);
 		}
 	}
@@ -149,10 +149,10 @@ static bool check_labels(struct store_call *c, struct str name, yyjson_val *meta
 		struct str k = json_str(key), v = json_str(one);
 
 		if (!is_qualified(k, &c->s->arena))
-			return refuse_invalid(c, name, "metadata.labels", "Invalid value: \"%.*s\": %s",
+			return answer_invalid(c, name, "metadata.labels", "Invalid value: \"%.*s\": %s",
 			                      STR_F(str_sub(k, 0, 256)), qualified);
 		if (v.n && !is_word(v))
-			return refuse_invalid(
+			return answer_invalid(
 				c, name, "metadata.labels",
 				"Invalid value: \"%.*s\": a valid label must be an empty string or consist of "
 				"at most 63 alphanumeric characters, '-', '_' or '.', and must start and end "
@@ -163,10 +163,10 @@ static bool check_labels(struct store_call *c, struct str name, yyjson_val *meta
 	{
 		total += json_str(key).n + json_str(one).n;
 		if (!is_qualified(json_str(key), &c->s->arena))
-			return refuse_invalid(c, name, "metadata.annotations", "Invalid value: \"%.*s\": %s",
+			return answer_invalid(c, name, "metadata.annotations", "Invalid value: \"%.*s\": %s",
 			                      STR_F(str_sub(json_str(key), 0, 256)), qualified);
 	}
-	return total <= ANNOTATIONS_MAX || refuse_invalid(c, name, "metadata.annotations",
+	return total <= ANNOTATIONS_MAX || answer_invalid(c, name, "metadata.annotations",
 	                                                  "Too long: may not be more than %d bytes", ANNOTATIONS_MAX);
 }
 
@@ -178,7 +178,7 @@ static bool check_finalizers(struct store_call *c, struct str name, yyjson_val *
 	yyjson_arr_foreach(list, i, max, one)
 	{
 		if (!is_qualified(json_str(one), &c->s->arena))
-			return refuse_invalid(c, name, "metadata.finalizers", "Invalid value: \"%.*s\": %s",
+			return answer_invalid(c, name, "metadata.finalizers", "Invalid value: \"%.*s\": %s",
 			                      STR_F(str_sub(json_str(one), 0, 256)), qualified);
 	}
 	return true;
@@ -186,7 +186,7 @@ static bool check_finalizers(struct store_call *c, struct str name, yyjson_val *
 
 static bool check_kind(struct store_call *c, yyjson_val *root)
 {
-	struct str want = api_version(c->type, &c->s->arena);
+	struct str want = answer_api_version(c->type, &c->s->arena);
 	yyjson_val *version = json_get(root, "apiVersion"), *kind = json_get(root, "kind");
 
 	if (version && !str_eq(json_str(version), want))
@@ -195,7 +195,7 @@ static bool check_kind(struct store_call *c, yyjson_val *root)
 			"the API version in the data (%.*s) does not match the expected API version (%.*s)",
 			STR_F(str_sub(json_str(version), 0, 256)), STR_F(want));
 	if (kind && !str_eq(json_str(kind), c->type->pub.kind) && c->type->pub.custom)
-		return refuse_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), "kind",
+		return answer_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), "kind",
 		                      "Invalid value: \"%.*s\": must be %.*s", STR_F(str_sub(json_str(kind), 0, 256)),
 		                      STR_F(c->type->pub.kind));
 	if (kind && !str_eq(json_str(kind), c->type->pub.kind))
@@ -205,15 +205,15 @@ static bool check_kind(struct store_call *c, yyjson_val *root)
 	return true;
 }
 
-bool check_object(struct store_call *c, yyjson_val *root)
+bool store_check_object(struct store_call *c, yyjson_val *root)
 {
 	yyjson_val *meta = json_get(root, "metadata");
 	struct str name = json_str(json_get(meta, "name"));
 
 	if (!yyjson_is_obj(root))
-		return refuse_decoding(c, "must be an object, found %s", json_type_name(root));
+		return answer_undecodable(c, "must be an object, found %s", json_type_name(root));
 	if (meta && !yyjson_is_obj(meta))
-		return refuse_decoding(c, "metadata: must be an object, found %s", json_type_name(meta));
+		return answer_undecodable(c, "metadata: must be an object, found %s", json_type_name(meta));
 	if (!check_kind(c, root))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {

@@ -5,6 +5,6 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool check_object(struct store_call *c, yyjson_val *root);
+bool store_check_object(struct store_call *c, yyjson_val *root);
 
 #endif

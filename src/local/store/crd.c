@@ -6,7 +6,7 @@
 
 static bool invalid(struct store_call *c, yyjson_val *root, const char *field, const char *why)
 {
-	return refuse_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), field, "%s", why);
+	return answer_invalid(c, json_str(json_at(root, "metadata", "name", NULL)), field, "%s", why);
 }
 
 static bool check_versions(struct store_call *c, yyjson_val *root)
@@ -116,9 +116,9 @@ static void fill_names(struct store_call *c, yyjson_mut_doc *doc, yyjson_mut_val
 	struct str text = json_mut_text(yyjson_mut_obj_get(names, "kind"));
 
 	if (!yyjson_mut_is_str(yyjson_mut_obj_get(names, "singular")))
-		put_str(doc, names, "singular", lower(text, &c->s->arena));
+		meta_put_str(doc, names, "singular", lower(text, &c->s->arena));
 	if (!yyjson_mut_is_str(yyjson_mut_obj_get(names, "listKind")))
-		put_str(doc, names, "listKind", arena_printf(&c->s->arena, "%.*sList", STR_F(text)));
+		meta_put_str(doc, names, "listKind", arena_printf(&c->s->arena, "%.*sList", STR_F(text)));
 }
 
 static void add_condition(struct store_call *c, yyjson_mut_doc *doc, yyjson_mut_val *list, const char *type,
@@ -126,18 +126,18 @@ static void add_condition(struct store_call *c, yyjson_mut_doc *doc, yyjson_mut_
 {
 	yyjson_mut_val *one = yyjson_mut_obj(doc);
 
-	put_time(doc, one, "lastTransitionTime", store_now(c->s));
-	put_str(doc, one, "message", str_c(message));
-	put_str(doc, one, "reason", str_c(reason));
-	put_str(doc, one, "status", STR("True"));
-	put_str(doc, one, "type", str_c(type));
+	meta_put_time(doc, one, "lastTransitionTime", store_now(c->s));
+	meta_put_str(doc, one, "message", str_c(message));
+	meta_put_str(doc, one, "reason", str_c(reason));
+	meta_put_str(doc, one, "status", STR("True"));
+	meta_put_str(doc, one, "type", str_c(type));
 	yyjson_mut_arr_append(list, one);
 }
 
 /* Everything is accepted at once. */
 static void fill_status(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *root)
 {
-	yyjson_mut_val *status = put_obj(doc, yyjson_mut_doc_get_root(doc), "status");
+	yyjson_mut_val *status = meta_put_obj(doc, yyjson_mut_doc_get_root(doc), "status");
 	yyjson_mut_val *spec = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec");
 	yyjson_mut_val *stored = yyjson_mut_arr(doc), *conditions = yyjson_mut_arr(doc);
 	yyjson_val *versions = json_at(root, "spec", "versions", NULL), *one;

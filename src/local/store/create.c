@@ -17,7 +17,7 @@ static bool check_namespace(struct store_call *c)
 		struct store_call of = *c;
 
 		of.type = type_of_resource(c->s, RES_NAMESPACES);
-		return refuse_not_found(&of, c->r->ns);
+		return answer_not_found(&of, c->r->ns);
 	}
 	if (row.deleting)
 		return answer_refusal(
@@ -45,14 +45,14 @@ static struct str choose_name(struct store_call *c, yyjson_val *meta)
 	const char *problem;
 
 	for (int i = 0; generate && i < TRIES && (i == 0 || exists(c, name)); i++)
-		name = generated_name(c->s, base);
+		name = meta_generated_name(c->s, base);
 	if (str_empty(name)) {
-		refuse_invalid(c, name, "metadata.name", "Required value: name or generateName is required");
+		answer_invalid(c, name, "metadata.name", "Required value: name or generateName is required");
 		return STR_NONE;
 	}
 	problem = name_problem(c->type->rules->names, name);
 	if (problem) {
-		refuse_invalid(c, name, "metadata.name", "Invalid value: \"%.*s\": %s", STR_F(str_sub(name, 0, 256)),
+		answer_invalid(c, name, "metadata.name", "Invalid value: \"%.*s\": %s", STR_F(str_sub(name, 0, 256)),
 		               problem);
 		return STR_NONE;
 	}
@@ -64,7 +64,7 @@ static bool check_new(struct store_call *c, yyjson_val *root)
 	yyjson_val *meta = json_get(root, "metadata");
 	struct str ns = json_str(json_get(meta, "namespace")), want = c->type->pub.namespaced ? c->r->ns : STR_NONE;
 
-	if (!check_object(c, root))
+	if (!store_check_object(c, root))
 		return false;
 	if (ns.n && !str_eq(ns, want))
 		return answer_refusal(
@@ -93,22 +93,22 @@ static void fill_meta(struct store_call *c, yyjson_mut_doc *doc, struct str name
 
 	for (size_t i = 0; i < ARRAY_LEN(not_yours); i++)
 		yyjson_mut_obj_remove_key(meta, not_yours[i]);
-	put_str(doc, meta, "name", name);
+	meta_put_str(doc, meta, "name", name);
 	if (c->type->pub.namespaced)
-		put_str(doc, meta, "namespace", c->r->ns);
+		meta_put_str(doc, meta, "namespace", c->r->ns);
 	else
 		yyjson_mut_obj_remove_key(meta, "namespace");
-	put_str(doc, meta, "uid", new_uid(c->s));
-	put_time(doc, meta, "creationTimestamp", store_now(c->s));
+	meta_put_str(doc, meta, "uid", meta_new_uid(c->s));
+	meta_put_time(doc, meta, "creationTimestamp", store_now(c->s));
 	if (c->type->rules->generation)
-		put_int(doc, meta, "generation", 1);
-	put_str(doc, root, "apiVersion", api_version(c->type, &c->s->arena));
-	put_str(doc, root, "kind", c->type->pub.kind);
+		meta_put_int(doc, meta, "generation", 1);
+	meta_put_str(doc, root, "apiVersion", answer_api_version(c->type, &c->s->arena));
+	meta_put_str(doc, root, "kind", c->type->pub.kind);
 	if (c->type->pub.status && !c->type->rules->keeps_status)
 		yyjson_mut_obj_remove_key(root, "status");
 }
 
-bool verb_create(struct store_call *c)
+bool store_verb_create(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *body = store_parse(c->s, c->r->body, &e);
@@ -117,7 +117,7 @@ bool verb_create(struct store_call *c)
 	struct str name, text;
 
 	if (!body) {
-		refuse_decoding(c, "%s", err_msg(&e));
+		answer_undecodable(c, "%s", err_msg(&e));
 		err_release(&e);
 		return false;
 	}
@@ -132,7 +132,7 @@ bool verb_create(struct store_call *c)
 	if (c->type->rules->prepare && !c->type->rules->prepare(c, NULL, doc))
 		return false;
 	if (exists(c, name))
-		return refuse_exists(c, name);
+		return answer_exists(c, name);
 	text = object_put(c, NULL, NULL, doc);
 	return text.n && answer_object(c, HTTP_CREATED, text, c->s->version);
 }

@@ -5,6 +5,6 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool verb_create(struct store_call *c);
+bool store_verb_create(struct store_call *c);
 
 #endif

@@ -34,13 +34,13 @@ static bool check_preconditions(struct store_call *c, yyjson_val *root, const st
 
 	snprintf(now, sizeof(now), "%llu", (unsigned long long)row->rv);
 	if (uid.n && !str_eq(uid, row->uid))
-		return refuse_conflict(
+		return answer_conflict(
 			c, row->name,
 			"the UID in the precondition (%.*s) does not match the UID in record (%.*s). The object "
 			"might have been deleted and then recreated",
 			STR_F(str_sub(uid, 0, 256)), STR_F(row->uid));
 	if (rv.n && !str_eqc(rv, now))
-		return refuse_conflict(
+		return answer_conflict(
 			c, row->name,
 			"the ResourceVersion in the precondition (%.*s) does not match the ResourceVersion in "
 			"record (%s). The object might have been modified",
@@ -107,10 +107,10 @@ static void put_deletion(yyjson_mut_doc *doc, const struct db_row *row, yyjson_v
 	yyjson_mut_val *meta = meta_of(doc);
 	int64_t generation;
 
-	put_time(doc, meta, "deletionTimestamp", at);
-	put_int(doc, meta, "deletionGracePeriodSeconds", grace);
+	meta_put_time(doc, meta, "deletionTimestamp", at);
+	meta_put_int(doc, meta, "deletionGracePeriodSeconds", grace);
 	if (!row->deleting && json_int(json_at(before, "metadata", "generation", NULL), &generation))
-		put_int(doc, meta, "generation", generation + 1);
+		meta_put_int(doc, meta, "generation", generation + 1);
 }
 
 /* It is marked already, and stays for its finalizers. */
@@ -128,7 +128,8 @@ static bool mark(struct store_call *c, const struct db_row *row, yyjson_val *bef
 	put_deletion(doc, row, before, at, grace);
 	if (c->type->rules->drained) {
 		if (str_eq(c->type->resource, RES_NAMESPACES))
-			put_str(doc, put_obj(doc, yyjson_mut_doc_get_root(doc), "status"), "phase", STR("Terminating"));
+			meta_put_str(doc, meta_put_obj(doc, yyjson_mut_doc_get_root(doc), "status"), "phase",
+			             STR("Terminating"));
 		c->s->draining = true;
 		store_untidy(c->s);
 	}
@@ -167,7 +168,8 @@ static bool delete_gracefully(struct store_call *c, const struct db_row *row, yy
 	return true;
 }
 
-bool delete_object(struct store_call *c, const struct db_row *row, const struct delete_wish *o, struct delete_done *ret)
+bool store_delete_object(struct store_call *c, const struct db_row *row, const struct delete_wish *o,
+                         struct delete_done *ret)
 {
 	yyjson_val *before = store_tree(c->s, row->text);
 	yyjson_mut_doc *doc = store_mut(c->s);
@@ -181,7 +183,7 @@ bool delete_object(struct store_call *c, const struct db_row *row, const struct 
 		return false;
 	if (!ends)
 		return true;
-	if (has_finalizers(before) || c->type->rules->drained) {
+	if (object_has_finalizers(before) || c->type->rules->drained) {
 		int64_t grace = 0;
 
 		json_int(json_at(before, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
@@ -196,7 +198,7 @@ bool delete_object(struct store_call *c, const struct db_row *row, const struct 
 	return true;
 }
 
-bool verb_delete(struct store_call *c)
+bool store_verb_delete(struct store_call *c)
 {
 	struct delete_wish o;
 	struct delete_done done;
@@ -204,8 +206,8 @@ bool verb_delete(struct store_call *c)
 
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &row,
 	            &c->s->arena))
-		return refuse_not_found(c, c->r->name);
-	if (!delete_read_options(c, &o, &row) || !delete_allowed(c, &row) || !delete_object(c, &row, &o, &done))
+		return answer_not_found(c, c->r->name);
+	if (!delete_read_options(c, &o, &row) || !delete_allowed(c, &row) || !store_delete_object(c, &row, &o, &done))
 		return false;
 	if (done.removed && !c->type->rules->answers_object)
 		return answer_deleted(c, &row);

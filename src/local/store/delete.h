@@ -5,7 +5,7 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool verb_delete(struct store_call *c);
+bool store_verb_delete(struct store_call *c);
 
 struct delete_wish {
 	int64_t grace; /* -1: the object's own */
@@ -21,7 +21,7 @@ bool delete_read_options(struct store_call *c, struct delete_wish *ret, const st
 /* False: it may not go at all. */
 bool delete_allowed(struct store_call *c, const struct db_row *row);
 /* Deletes, or marks it as being deleted. False: it could not be stored. */
-bool delete_object(struct store_call *c, const struct db_row *row, const struct delete_wish *o,
-                   struct delete_done *ret);
+bool store_delete_object(struct store_call *c, const struct db_row *row, const struct delete_wish *o,
+                         struct delete_done *ret);
 
 #endif

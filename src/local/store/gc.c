@@ -38,7 +38,7 @@ static void delete_id(struct store *s, int64_t id)
 	struct db_row row;
 
 	if (sweep_begin(&w, s, id, &row))
-		delete_object(&w.call, &row, &as_usual, &done);
+		store_delete_object(&w.call, &row, &as_usual, &done);
 	sweep_end(&w);
 }
 
@@ -62,7 +62,7 @@ static void drop_owners(struct store *s, int64_t id, bool (*gone)(struct store *
 			yyjson_mut_arr_append(left, yyjson_val_mut_copy(doc, one));
 	}
 	if (begun && !yyjson_mut_arr_size(left) && delete_last) {
-		delete_object(&w.call, &row, &as_usual, &done);
+		store_delete_object(&w.call, &row, &as_usual, &done);
 	} else if (begun && yyjson_mut_arr_size(left) < yyjson_arr_size(owners)) {
 		yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
 		yyjson_mut_obj_put(meta_of(doc), yyjson_mut_str(doc, "ownerReferences"), left);
@@ -121,7 +121,7 @@ static void end_drained(struct store *s, int64_t id)
 		yyjson_mut_doc *doc = store_mut(s);
 
 		yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
-		if (!has_finalizers(before))
+		if (!object_has_finalizers(before))
 			object_remove(s, w.call.type, &row, before, doc);
 	}
 	sweep_end(&w);

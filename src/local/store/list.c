@@ -89,7 +89,7 @@ static void put_item(struct store_listing *l, struct str text)
 {
 	if (l->items.n)
 		buf_putc(&l->items, ',');
-	buf_put(&l->items, in_version(l->call->s, l->call->type, text));
+	buf_put(&l->items, answer_in_version(l->call->s, l->call->type, text));
 }
 
 static bool show(void *cookie, const struct db_row *row)
@@ -127,7 +127,7 @@ static bool answer_list(struct store_listing *l, uint64_t rv, struct str token, 
 	buf_put(b, STR("{\"kind\":"));
 	buf_json_str(b, c->type->pub.list_kind);
 	buf_put(b, STR(",\"apiVersion\":"));
-	buf_json_str(b, api_version(c->type, &c->s->arena));
+	buf_json_str(b, answer_api_version(c->type, &c->s->arena));
 	buf_printf(b, ",\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)rv);
 	if (token.n)
 		buf_printf(b, ",\"continue\":\"%.*s\"", STR_F(token));
@@ -163,7 +163,7 @@ static bool find_objects(struct store_listing *l, struct db_range *range, struct
 	return true;
 }
 
-bool verb_list(struct store_call *c)
+bool store_verb_list(struct store_call *c)
 {
 	struct store_listing l = { .call = c, .items = BUF_INIT(LIST_MAX) };
 	struct str token = STR_NONE;
@@ -185,7 +185,7 @@ bool verb_list(struct store_call *c)
 	return ok;
 }
 
-bool verb_delete_all(struct store_call *c)
+bool store_verb_delete_all(struct store_call *c)
 {
 	struct store_listing l = { .call = c, .items = BUF_INIT(LIST_MAX), .want_ids = true };
 	struct delete_wish o;
@@ -199,7 +199,7 @@ bool verb_delete_all(struct store_call *c)
 
 		if (!db_get_id(c->s->db, l.ids.v[i], &row, &c->s->arena))
 			continue;
-		ok = delete_allowed(c, &row) && delete_object(c, &row, &o, &done);
+		ok = delete_allowed(c, &row) && store_delete_object(c, &row, &o, &done);
 		if (ok)
 			put_item(&l, done.text);
 	}

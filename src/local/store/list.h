@@ -5,7 +5,7 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool verb_list(struct store_call *c);
-bool verb_delete_all(struct store_call *c);
+bool store_verb_list(struct store_call *c);
+bool store_verb_delete_all(struct store_call *c);
 
 #endif

@@ -1,6 +1,6 @@
 #include "local/store/meta.h"
 
-yyjson_mut_val *put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
+yyjson_mut_val *meta_put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key)
 {
 	yyjson_mut_val *v = yyjson_mut_obj_get(obj, key);
 
@@ -13,28 +13,28 @@ yyjson_mut_val *put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *ke
 
 yyjson_mut_val *meta_of(yyjson_mut_doc *doc)
 {
-	return put_obj(doc, yyjson_mut_doc_get_root(doc), "metadata");
+	return meta_put_obj(doc, yyjson_mut_doc_get_root(doc), "metadata");
 }
 
-void put_str(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, struct str v)
+void meta_put_str(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, struct str v)
 {
 	yyjson_mut_obj_put(obj, yyjson_mut_str(doc, key), json_mut_str(doc, v));
 }
 
-void put_int(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, int64_t v)
+void meta_put_int(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, int64_t v)
 {
 	yyjson_mut_obj_put(obj, yyjson_mut_str(doc, key), yyjson_mut_sint(doc, v));
 }
 
-void put_time(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, msec t)
+void meta_put_time(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *key, msec t)
 {
 	char text[TIME_TEXT];
 
-	put_str(doc, obj, key, str_c(time_format(t, text)));
+	meta_put_str(doc, obj, key, str_c(time_format(t, text)));
 }
 
 /* RFC 4122, version 4. */
-struct str new_uid(struct store *s)
+struct str meta_new_uid(struct store *s)
 {
 	uint64_t a = rng_next(&s->rng), b = rng_next(&s->rng);
 
@@ -45,7 +45,7 @@ struct str new_uid(struct store *s)
 }
 
 /* As Kubernetes: five characters without vowels, and the whole within a label. */
-struct str generated_name(struct store *s, struct str base)
+struct str meta_generated_name(struct store *s, struct str base)
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	enum { RANDOM = 5, LABEL = 63 };

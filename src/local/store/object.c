@@ -9,7 +9,7 @@
 /* Every object that can be stored fits, however its text is escaped. */
 enum { TEXT_MAX = 2 * STORE_BODY_MAX };
 
-bool has_finalizers(yyjson_val *root)
+bool object_has_finalizers(yyjson_val *root)
 {
 	return yyjson_arr_size(json_at(root, "metadata", "finalizers", NULL)) > 0;
 }
@@ -31,7 +31,7 @@ static uint64_t next_version(struct store *s, yyjson_mut_doc *doc)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)++s->version);
-	put_str(doc, meta_of(doc), "resourceVersion", str_c(text));
+	meta_put_str(doc, meta_of(doc), "resourceVersion", str_c(text));
 	return s->version;
 }
 
@@ -56,7 +56,7 @@ static const struct str *owners_of(struct store *s, yyjson_val *root, struct str
 static void push_event(struct store *s, enum store_change change, const struct stored_type *t, struct str ns,
                        uint64_t rv, struct str text, yyjson_doc *tree, struct str before)
 {
-	struct history_event *ev = event_new(change, t, ns, rv, text, before);
+	struct history_event *ev = history_event_new(change, t, ns, rv, text, before);
 
 	ASSERT(tree);
 	ev->now.doc = tree;

@@ -9,6 +9,6 @@ struct str object_put(struct store_call *c, const struct db_row *old, yyjson_val
 /* DOC is its last state. Returns that, as text. */
 struct str object_remove(struct store *s, const struct stored_type *t, const struct db_row *old, yyjson_val *before,
                          yyjson_mut_doc *doc);
-bool has_finalizers(yyjson_val *root);
+bool object_has_finalizers(yyjson_val *root);
 
 #endif

@@ -49,7 +49,7 @@ static yyjson_val *read_result(struct store_call *c, yyjson_mut_val *made)
 		answer_refusal(c, HTTP_TOO_LARGE, "RequestEntityTooLarge", "Request entity too large: limit is %d",
 		               STORE_BODY_MAX);
 	else if (!doc)
-		refuse_decoding(c, "%s", err_msg(&e));
+		answer_undecodable(c, "%s", err_msg(&e));
 	err_release(&e);
 	buf_release(&b);
 	return yyjson_doc_get_root(doc);
@@ -60,10 +60,10 @@ static bool judge(struct store_call *c, yyjson_val *before, yyjson_val *after)
 	struct str why = STR_NONE;
 
 	return !c->r->judge || c->r->judge(c->r->judge_cookie, before, after, &why) ||
-	       refuse_decoding(c, "%.*s", STR_F(why));
+	       answer_undecodable(c, "%.*s", STR_F(why));
 }
 
-bool verb_patch(struct store_call *c)
+bool store_verb_patch(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *patch = store_parse(c->s, c->r->body, &e);
@@ -80,8 +80,8 @@ bool verb_patch(struct store_call *c)
 		return refuse_patch_type(c);
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &old,
 	            &c->s->arena))
-		return refuse_not_found(c, c->r->name);
-	before = store_tree(c->s, in_version(c->s, c->type, old.text));
+		return answer_not_found(c, c->r->name);
+	before = store_tree(c->s, answer_in_version(c->s, c->type, old.text));
 	made = apply(c, store_mut(c->s), before, yyjson_doc_get_root(patch));
 	wish = made ? read_result(c, made) : NULL;
 	return wish && judge(c, before, wish) && update_object(c, &old, before, wish);

@@ -5,6 +5,6 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool verb_patch(struct store_call *c);
+bool store_verb_patch(struct store_call *c);
 
 #endif

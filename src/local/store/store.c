@@ -71,7 +71,7 @@ bool store_end(struct store *s, bool keep, struct err *e)
 	} else {
 		s->version = s->stored;
 		for (size_t i = 0; i < s->events.n; i++)
-			event_free(s->events.v[i]);
+			history_event_free(s->events.v[i]);
 	}
 	forget(s);
 	return ok;
@@ -120,18 +120,18 @@ static bool verb_get(struct store_call *c)
 
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &row,
 	            &c->s->arena))
-		return refuse_not_found(c, c->r->name);
+		return answer_not_found(c, c->r->name);
 	return answer_object(c, HTTP_OK, row.text, row.rv);
 }
 
 static bool (*const verbs[])(struct store_call *c) = {
 	[STORE_GET] = verb_get,
-	[STORE_LIST] = verb_list,
-	[STORE_CREATE] = verb_create,
-	[STORE_UPDATE] = verb_update,
-	[STORE_PATCH] = verb_patch,
-	[STORE_DELETE] = verb_delete,
-	[STORE_DELETE_ALL] = verb_delete_all,
+	[STORE_LIST] = store_verb_list,
+	[STORE_CREATE] = store_verb_create,
+	[STORE_UPDATE] = store_verb_update,
+	[STORE_PATCH] = store_verb_patch,
+	[STORE_DELETE] = store_verb_delete,
+	[STORE_DELETE_ALL] = store_verb_delete_all,
 };
 
 /* What is wrong with the request itself. */
@@ -290,7 +290,7 @@ struct store *store_open(const struct store_config *c, struct err *e)
 	s->version = s->stored = db_version(db);
 	/* The same seed must not give the same UIDs again to what is made after a restart. */
 	s->rng = rng_seed(c->seed ^ (s->stored * 0x9e3779b97f4a7c15u));
-	history_init(&s->history, c->history ? c->history : HISTORY, s->stored);
+	store_history_init(&s->history, c->history ? c->history : HISTORY, s->stored);
 	types_builtin(s);
 	crd_load(s);
 	s->untidy = s->draining = true;
@@ -309,7 +309,7 @@ void store_close(struct store *s)
 		return;
 	watches_sweep(s);
 	ASSERT(!s->watches);
-	history_release(&s->history);
+	store_history_release(&s->history);
 	types_release(s);
 	forget(s);
 	arena_release(&s->arena);

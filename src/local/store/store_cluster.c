@@ -50,7 +50,7 @@ static void changed(void *cookie, const struct store_event *ev)
 		push(cookie, ev->change == STORE_DELETED ? EVENT_GONE : EVENT_PUT, root);
 }
 
-static void feed_free(struct store_feed *f)
+static void store_feed_free(struct store_feed *f)
 {
 	store_watch_free(f->watch);
 	str_free(f->kind);
@@ -73,7 +73,7 @@ static bool add_feed(struct store_cluster *c, enum resource resource, struct str
 	                                                         .cookie = f },
 	                           e);
 	if (!f->watch) {
-		feed_free(f);
+		store_feed_free(f);
 		return false;
 	}
 	push(f, EVENT_SYNCED, NULL);
@@ -182,7 +182,7 @@ static void drop_kinds(struct store_cluster *c)
 
 		if (f->resource == RES_JOB) {
 			*at = f->next;
-			feed_free(f);
+			store_feed_free(f);
 		} else {
 			at = &f->next;
 		}
@@ -197,7 +197,7 @@ void store_cluster_free(struct cluster *cluster)
 		return;
 	for (struct store_feed *f = c->feeds, *later; f; f = later) {
 		later = f->next;
-		feed_free(f);
+		store_feed_free(f);
 	}
 	inbox_release(&c->inbox);
 	free(c);

@@ -23,18 +23,18 @@ static bool check_same(struct store_call *c, const struct db_row *old, yyjson_va
 			c, HTTP_BAD_REQUEST, "BadRequest",
 			"the namespace of the provided object does not match the namespace sent on the request");
 	if (uid.n && !str_eq(uid, old->uid) && c->r->verb == STORE_PATCH)
-		return refuse_invalid(c, old->name, "metadata.uid", "Invalid value: \"%.*s\": field is immutable",
+		return answer_invalid(c, old->name, "metadata.uid", "Invalid value: \"%.*s\": field is immutable",
 		                      STR_F(str_sub(uid, 0, 256)));
 	if (uid.n && !str_eq(uid, old->uid))
-		return refuse_conflict(c, old->name,
+		return answer_conflict(c, old->name,
 		                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
 		                       STR_F(str_sub(uid, 0, 256)), STR_F(old->uid));
 	snprintf(now, sizeof(now), "%llu", (unsigned long long)old->rv);
 	if (!rv.n && c->type->rules->conditional)
-		return refuse_invalid(c, old->name, "metadata.resourceVersion",
+		return answer_invalid(c, old->name, "metadata.resourceVersion",
 		                      "Invalid value: 0x0: must be specified for an update");
 	if (rv.n && !str_eqc(rv, now))
-		return refuse_conflict(c, old->name,
+		return answer_conflict(c, old->name,
 		                       "the object has been modified; please apply your changes to the latest version "
 		                       "and try again");
 	return true;
@@ -64,7 +64,7 @@ static bool check_finalizers(struct store_call *c, const struct db_row *old, yyj
 	yyjson_arr_foreach(list, i, max, one)
 	{
 		if (!has(had, one))
-			return refuse_invalid(
+			return answer_invalid(
 				c, old->name, "metadata.finalizers",
 				"Forbidden: no new finalizers can be added if the object is being deleted, "
 				"found new finalizer \"%.*s\"",
@@ -101,8 +101,8 @@ static void take_main(struct store_call *c, yyjson_mut_doc *doc, yyjson_val *bef
 	yyjson_mut_doc_set_root(doc, root);
 	for (size_t i = 0; i < ARRAY_LEN(not_yours); i++)
 		keep_field(doc, meta_of(doc), not_yours[i], json_get(meta, not_yours[i]));
-	put_str(doc, root, "apiVersion", api_version(c->type, &c->s->arena));
-	put_str(doc, root, "kind", c->type->pub.kind);
+	meta_put_str(doc, root, "apiVersion", answer_api_version(c->type, &c->s->arena));
+	meta_put_str(doc, root, "kind", c->type->pub.kind);
 	if (c->type->pub.status)
 		keep_field(doc, root, "status", json_get(before, "status"));
 }
@@ -143,7 +143,7 @@ static void count_generation(struct store_call *c, yyjson_mut_doc *doc, yyjson_v
 		return;
 	if (!json_int(json_at(before, "metadata", "generation", NULL), &generation))
 		generation = 0;
-	put_int(doc, meta_of(doc), "generation", generation + 1);
+	meta_put_int(doc, meta_of(doc), "generation", generation + 1);
 }
 
 /* The last finalizer of an object that was to be deleted has gone: so does the object. */
@@ -152,7 +152,7 @@ static bool ends_now(const struct db_row *old, yyjson_val *after)
 	int64_t grace = 0;
 
 	json_int(json_at(after, "metadata", "deletionGracePeriodSeconds", NULL), &grace);
-	return old->deleting && !has_finalizers(after) && grace == 0;
+	return old->deleting && !object_has_finalizers(after) && grace == 0;
 }
 
 bool update_object(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish)
@@ -163,7 +163,7 @@ bool update_object(struct store_call *c, const struct db_row *old, yyjson_val *b
 
 	/* The last finalizer may go. */
 	c->urgent = c->urgent || old->deleting;
-	if (!check_object(c, wish) || !check_same(c, old, wish))
+	if (!store_check_object(c, wish) || !check_same(c, old, wish))
 		return false;
 	if (c->r->status)
 		take_status(doc, before, wish);
@@ -180,7 +180,7 @@ bool update_object(struct store_call *c, const struct db_row *old, yyjson_val *b
 		count_generation(c, doc, before, after);
 	if (c->type->rules->drained && old->deleting)
 		store_untidy(c->s);
-	if (!c->type->rules->drained && has_finalizers(before) && ends_now(old, after))
+	if (!c->type->rules->drained && object_has_finalizers(before) && ends_now(old, after))
 		text = object_remove(c->s, c->type, old, before, doc);
 	else
 		text = object_put(c, old, before, doc);
@@ -193,10 +193,10 @@ static bool update_nothing(struct store_call *c, yyjson_val *wish)
 	bool make = c->type->rules->made_by_update && !c->r->status &&
 	            str_empty(json_str(json_at(wish, "metadata", "resourceVersion", NULL)));
 
-	return make ? verb_create(c) : refuse_not_found(c, c->r->name);
+	return make ? store_verb_create(c) : answer_not_found(c, c->r->name);
 }
 
-bool verb_update(struct store_call *c)
+bool store_verb_update(struct store_call *c)
 {
 	struct err e = ERR_INIT;
 	yyjson_doc *body = store_parse(c->s, c->r->body, &e);
@@ -204,12 +204,12 @@ bool verb_update(struct store_call *c)
 	struct db_row old;
 
 	if (!body) {
-		refuse_decoding(c, "%s", err_msg(&e));
+		answer_undecodable(c, "%s", err_msg(&e));
 		err_release(&e);
 		return false;
 	}
 	if (!db_get(c->s->db, c->type->resource, c->type->pub.namespaced ? c->r->ns : STR_NONE, c->r->name, &old,
 	            &c->s->arena))
 		return update_nothing(c, wish);
-	return update_object(c, &old, store_tree(c->s, in_version(c->s, c->type, old.text)), wish);
+	return update_object(c, &old, store_tree(c->s, answer_in_version(c->s, c->type, old.text)), wish);
 }

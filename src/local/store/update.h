@@ -5,7 +5,7 @@
 #include "local/store/state.h"
 
 /* False: refused, the answer says why. */
-bool verb_update(struct store_call *c);
+bool store_verb_update(struct store_call *c);
 /* Makes WISH the new state of OLD as the endpoint allows. */
 bool update_object(struct store_call *c, const struct db_row *old, yyjson_val *before, yyjson_val *wish);
 

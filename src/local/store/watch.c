@@ -19,8 +19,8 @@ struct store_watch {
 	struct store_watch *next;
 };
 
-struct history_event *event_new(enum store_change change, const struct stored_type *t, struct str ns, uint64_t rv,
-                                struct str text, struct str before)
+struct history_event *history_event_new(enum store_change change, const struct stored_type *t, struct str ns,
+                                        uint64_t rv, struct str text, struct str before)
 {
 	size_t size = sizeof(struct history_event) + ns.n + text.n + before.n;
 	struct history_event *ev = xmalloc(size);
@@ -71,7 +71,7 @@ static void told(struct history_event *ev)
 	read_end(&ev->before);
 }
 
-void event_free(struct history_event *ev)
+void history_event_free(struct history_event *ev)
 {
 	told(ev);
 	free(ev);
@@ -79,12 +79,12 @@ void event_free(struct history_event *ev)
 
 /* The history */
 
-void history_init(struct store_history *h, size_t cap, uint64_t since)
+void store_history_init(struct store_history *h, size_t cap, uint64_t since)
 {
 	*h = (struct store_history){ .v = xcalloc(cap, sizeof(*h->v)), .cap = cap, .since = since };
 }
 
-void history_release(struct store_history *h)
+void store_history_release(struct store_history *h)
 {
 	for (size_t i = 0; i < h->n; i++)
 		free(h->v[(h->first + i) % h->cap]);
@@ -115,7 +115,7 @@ static void remember(struct store_history *h, struct history_event *ev)
 
 static void send_event(const struct store_watch *w, enum store_change change, uint64_t rv, struct store_read *r)
 {
-	struct store_read other = { .text = in_version(w->store, w->type, r->text) };
+	struct store_read other = { .text = answer_in_version(w->store, w->type, r->text) };
 	bool same = other.text.p == r->text.p;
 
 	w->event(w->cookie, &(struct store_event){ change, rv, other.text, same ? r : &other });
@@ -134,7 +134,7 @@ static void tell_left(const struct store_watch *w, struct history_event *ev)
 	ASSERT(before);
 	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)ev->rv);
 	yyjson_mut_doc_set_root(doc, yyjson_val_mut_copy(doc, before));
-	put_str(doc, meta_of(doc), "resourceVersion", str_c(rv));
+	meta_put_str(doc, meta_of(doc), "resourceVersion", str_c(rv));
 	json_write(yyjson_mut_doc_get_root(doc), &b);
 	left = (struct store_read){ .text = buf_str(&b) };
 	send_event(w, STORE_DELETED, ev->rv, &left);
