@@ -1,4 +1,4 @@
-/* Kinds that a cluster serves and nobody here has the Lua of: by discovery, which everybody may read; definitions may
+/* Kinds that a cluster serves and nobody here has the Lua of: by discovery, which everybody may read; CRDs may
    be listed by few. Their category says that they are ours. */
 #include "client/jobs.h"
 

@@ -30,7 +30,7 @@ bool report_open(struct cli_report *r, const char *file, const struct kinds *kin
 /* What manifest_next() said of an object that is no job. */
 void report_object(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* What Kubernetes would not take of a ConfigMap or a Secret, which a job may take its variables from: metadata, and
-   values that are no strings. Other objects are well. */
+   values that are no strings. Other objects are ok. */
 void report_config(struct cli_report *r, const char *file, const struct manifest *m, const struct manifest_object *o);
 /* That the kind's own code failed: a line of the kind's file and not of the manifest. */
 void report_kind(struct cli_report *r, const struct kind *kind, struct str message);

@@ -12,7 +12,7 @@ struct input {
 	const char *status;   /* of the job, JSON */
 	const char *pods;     /* a list */
 	const char *events;   /* a list */
-	bool board;           /* it has a TensorBoard */
+	bool tensorboard;     /* it has a TensorBoard */
 };
 
 static char text[1 << 16];
@@ -63,7 +63,7 @@ static void draw(const struct input *in)
 	           "[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}},{\"tfReplicaType\":\"WORKER\",\"replicas\":%s,"
 	           "\"template\":{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"i\"}]}}}]%s},"
 	           "\"status\":%s}",
-	           in->replicas, in->board ? ",\"tensorboard\":{\"logDir\":\"/l\"}" : "",
+	           in->replicas, in->tensorboard ? ",\"tensorboard\":{\"logDir\":\"/l\"}" : "",
 	           in->status ? in->status : "{}");
 	job = parsed(items_text.p);
 	fixture_builtin(&f);
@@ -197,7 +197,7 @@ static void tensorboard_and_its_address(void **state)
 {
 	(void)state;
 	draw(&(struct input){
-		.board = true,
+		.tensorboard = true,
 		.replicas = "0",
 		.status =
 			"{\"dlOperator\":{\"version\":1,\"phase\":\"Running\",\"reason\":\"1 running\","

@@ -1,4 +1,4 @@
-/* The definitions of the kinds, put into the store at the start: as they are now, over those of before. */
+/* The CRDs of the kinds, put into the store at the start: as they are now, over those of before. */
 #include "embedded/internal.h"
 
 #include "base/json.h"
@@ -9,15 +9,15 @@ static bool define(struct embedded *em, struct kinds *kinds, const struct kind *
                    struct err *e)
 {
 	yyjson_mut_doc *doc CLEANUP(json_mut_docp) = yyjson_mut_doc_new(NULL);
-	yyjson_mut_val *definition = kind_crd(kinds, k, doc, e);
+	yyjson_mut_val *crd = kind_crd(kinds, k, doc, e);
 	struct store_request r = { .verb = STORE_CREATE, .type = crds };
 	struct store_answer a = { 0 };
 	struct buf body = BUF_INIT(DEFINITION_MAX);
 	bool ok;
 
-	if (!definition)
+	if (!crd)
 		return false;
-	json_write(definition, &body);
+	json_write(crd, &body);
 	r.body = buf_str(&body);
 	store_call(em->store, &r, &a);
 	if (a.code == HTTP_CONFLICT) {

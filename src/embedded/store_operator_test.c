@@ -121,7 +121,7 @@ static int setup(void **state)
 
 		w->served[i] = (struct store_kind){ k->id, k->group, k->version, k->plural };
 	}
-	/* Without a definition there is nothing to watch. */
+	/* Without a crd there is nothing to watch. */
 	assert_false(store_cluster_set_kinds(w->cluster, w->served, n, &e));
 	err_release(&e);
 	for (size_t i = 0; i < n; i++)

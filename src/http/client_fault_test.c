@@ -395,7 +395,7 @@ static void test_too_much(void **state)
 	fetch_release(&f);
 }
 
-/* Exactly as much as is allowed is well. */
+/* Exactly as much as is allowed is ok. */
 static void test_just_enough(void **state)
 {
 	struct fetch f;

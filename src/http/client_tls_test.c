@@ -16,7 +16,7 @@ struct tls_case {
 	const char *why;
 	const char *ca, *client, *name;
 	bool insecure;
-	const char *problem; /* NULL: well */
+	const char *problem; /* NULL: none */
 	bool sent;           /* though it failed */
 };
 

@@ -28,7 +28,7 @@ struct guests {
 
 /* Somebody came; others may be told to go. NULL: there are GUESTS_MAX already, which the daemon's own limit forbids. */
 struct guest *guests_add(struct guests *g, struct MHD_Connection *c);
-/* NULL is well, here and below. */
+/* NULL is ok, here and below. */
 void guests_remove(struct guest *one);
 /* A request begins, or its answer is on the way as a whole. */
 void guests_busy(struct guests *g, struct guest *one, bool busy);

@@ -12,7 +12,7 @@ int http_listen_at(struct str address, struct err *e);
 int http_port_of(int s);
 /* Is it an address of this machine that no other can reach? A is a struct sockaddr; NULL is none. */
 bool http_is_loopback(const void *a);
-/* A Host header: "localhost:8080", "127.0.0.1", "[::1]:8080"; empty is well. */
+/* A Host header: "localhost:8080", "127.0.0.1", "[::1]:8080"; empty is ok. */
 bool http_names_loopback(struct str host);
 
 #endif

@@ -48,7 +48,7 @@ struct decode_field {
 	enum decode_field_type type;
 	enum decode_field_who who;
 	size_t offset;
-	unsigned said;                    /* the bit that is set once it was read well */
+	unsigned said;                    /* the bit that is set once it was read */
 	int64_t min, max;                 /* INT32, INT64 */
 	const struct decode_names *names; /* ENUM */
 	const struct decode_table *table; /* TABLE */

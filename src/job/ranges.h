@@ -1,4 +1,4 @@
-/* A set of replica indexes, kept as sorted ranges and written as "0-4,7": small when a job goes well,
+/* A set of replica indexes, kept as sorted ranges and written as "0-4,7": small when a job is healthy,
    whatever its size. */
 #ifndef JOB_RANGES_H
 #define JOB_RANGES_H

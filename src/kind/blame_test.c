@@ -82,7 +82,7 @@ static void test_mistakes(void **state)
 		fixture_release(&f);
 		fixture_lua(&f, mistakes[i].lua);
 		if (fixture_try(&f, SPEC))
-			fail_msg("well: %s", mistakes[i].lua);
+			fail_msg("no mistake: %s", mistakes[i].lua);
 		assert_string_equal(err_msg(&f.e), mistakes[i].message);
 		assert_int_equal(f.e.code, ERR_LUA);
 	}
@@ -105,7 +105,7 @@ static void test_users(void **state)
 	expect_problems(&f, SPEC, "error spec.size: must be odd\nerror spec.count: is missing\n");
 }
 
-/* Names that are well, whatever stands on the way to them; the policy is everybody's. */
+/* Names that are ok, whatever stands on the way to them; the policy is everybody's. */
 static void test_names(void **state)
 {
 	static const char *const lua =

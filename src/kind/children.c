@@ -74,7 +74,7 @@ static size_t fitting(struct kind_job *kj, size_t role, int32_t index)
 	return n;
 }
 
-/* Where the kind makes the name: for a job whose own name is well. */
+/* Where the kind makes the name: for a job whose own name is ok. */
 static struct str namer(struct kind_job *kj, size_t role)
 {
 	if (kj->job->roles[role].companion || !str_is_dns_label(kj->job->name, false))

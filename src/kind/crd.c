@@ -5,7 +5,7 @@
 /* Longer than C99 promises; every compiler of today takes it. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
-/* Raised when the definition changes in a way that must reach clusters that have an older one. */
+/* Raised when the CRD changes in a way that must reach clusters that have an older one. */
 #define CRD_REVISION "6"
 #define ANNOTATION_REVISION LABEL_DOMAIN "revision"
 

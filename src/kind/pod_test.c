@@ -352,7 +352,7 @@ static void test_wrong_code(void **state)
 		fixture_release(&f);
 		fixture_lua(&f, wrong[i].lua);
 		if (fixture_try(&f, SPEC))
-			fail_msg("well: %s", wrong[i].lua);
+			fail_msg("no mistake: %s", wrong[i].lua);
 		if (!strstr(err_msg(&f.e), wrong[i].message))
 			fail_msg("%s\ngave: %s\nwant: %s", wrong[i].lua, err_msg(&f.e), wrong[i].message);
 		assert_int_equal(f.e.code, ERR_LUA);
@@ -477,7 +477,7 @@ static void test_names_of_labels(void **state)
 	arena_release(&a);
 }
 
-/* The user's name is well: the kind's is not. */
+/* The user's name is ok: the kind's is not. */
 static void test_names_of_pods(void **state)
 {
 	(void)state;

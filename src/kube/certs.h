@@ -13,7 +13,7 @@ struct kube_certs_config {
 	/* Others stand in the files: new connections shall use them. False, with *E: they stay as they are, and it
 	   is tried again. */
 	bool (*use)(void *cookie, const struct http_server *s, struct err *e);
-	/* They were read anew; PROBLEM: they could not be, NULL: all is well. May be NULL. */
+	/* They were read anew; PROBLEM: they could not be, NULL: all is ok. May be NULL. */
 	void (*told)(void *cookie, const char *problem);
 	void *cookie, *told_cookie;
 };

@@ -28,7 +28,7 @@ struct kube_options {
 	uint64_t seed; /* of the jitter */
 	/* Whenever there is something for cluster_next(). NULL with calls_only. */
 	void (*wake)(void *cookie);
-	/* A list (LIST) or watch does not go well: code 0 is no answer. For logs and readiness. May be NULL. */
+	/* A list (LIST) or watch fails: code 0 is no answer. For logs and readiness. May be NULL. */
 	void (*trouble)(void *cookie, enum resource resource, struct str kind, bool list, int code, struct str message);
 	/* For metrics: a page of a list has come, or a watch has ended; CODE: HTTP's, or that of the error which
 	   ended the watch; TOOK: until the answer began. May be NULL. */

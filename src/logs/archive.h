@@ -19,7 +19,7 @@ struct archive_options {
 enum { ARCHIVE_STREAMS = 200 }; /* logs that are read at once; the others wait */
 
 /* Of one job, or (F NULL) of all jobs of the namespace or of all namespaces. Without a job and with `follow` it ends
-   when it is told to, and that is well. */
+   when it is told to, and that is ok. */
 enum exit_code archive_logs(struct cli_session *s, const struct job_found *f, const struct archive_options *o);
 
 #endif

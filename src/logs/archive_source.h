@@ -24,7 +24,7 @@ struct archive_sources {
 	size_t n[SOURCE_STATES];
 	size_t n_kept;         /* logs that are there to their end, or (without `follow`) as far as they go */
 	uint64_t written;      /* bytes */
-	enum exit_code status; /* not well: the server lets nobody read */
+	enum exit_code status; /* not ok: the server lets nobody read */
 	bool some_read;        /* one log at least could be */
 	bool some_failed;
 	msec written_at; /* last, of a container that has ended; 0: never */

@@ -33,7 +33,7 @@ struct loop_timer *loop_timer_new(struct loop *l, loop_timer_fn fn, void *cookie
    whoever minds compares with loop_now(). */
 void loop_timer_set(struct loop_timer *t, msec delay);
 void loop_timer_stop(struct loop_timer *t);
-/* NULL is well. */
+/* NULL is ok. */
 void loop_timer_free(struct loop_timer *t);
 
 enum { LOOP_READ = 1, LOOP_WRITE = 2 };

@@ -140,7 +140,7 @@ struct cached_job {
 	struct child_wishes creates;
 	/* Among the answers since the last pass. */
 	bool failed;
-	bool unproven; /* none of these answers shows that what failed before goes well now */
+	bool unproven; /* none of these answers shows that what failed before succeeds now */
 	msec retry_after;
 	struct child_refused *refused;
 	char *undeleted; /* what was said to its last DELETE that was refused */

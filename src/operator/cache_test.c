@@ -295,7 +295,7 @@ static void test_gone_without_deletion_is_doubted(void **state)
 	c = cache_child(&f->cache, RES_POD, STR("ns"), STR("a"));
 	assert_true(c->versions.unsure);
 	assert_false(c->pod->gone);
-	/* The answer to what was sent before tells nothing: the create, say, when it was still well. */
+	/* The answer to what was sent before tells nothing: the create, say, when it was still ok. */
 	pod_answer(f, &p);
 	assert_true(c->versions.unsure);
 	/* A GET finds it without our label, which is put back. */

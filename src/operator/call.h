@@ -1,4 +1,4 @@
-/* Calls that are not of cluster.h (Leases, definitions, Events), as values: whoever owns the connection
+/* Calls that are not of cluster.h (Leases, CRDs, Events), as values: whoever owns the connection
    sends them and brings the answer back. */
 #ifndef OPERATOR_CALL_H
 #define OPERATOR_CALL_H

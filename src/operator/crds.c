@@ -16,8 +16,8 @@ struct crd {
 	struct crd_options options;
 	struct arena arena;
 	struct str kind, group, version, plural, kind_name; /* kind: its id */
-	struct str name, path, probe;                       /* of the definition; of a list of jobs */
-	struct str definition;                              /* JSON */
+	struct str name, path, probe;                       /* of the CRD; of a list of jobs */
+	struct str manifest;                                /* JSON */
 	int64_t revision;
 	struct buf body;
 	enum state state;
@@ -31,7 +31,7 @@ struct crd {
 static const char collection[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 static const char *const annotation_revision = LABEL_DOMAIN "revision";
 
-/* The revision that a definition carries; 0: it is not ours. */
+/* The revision that a CRD carries; 0: it is not ours. */
 static int64_t revision_of(yyjson_val *crd)
 {
 	struct str s = json_str(json_get(json_at(crd, "metadata", "annotations", NULL), annotation_revision));
@@ -40,7 +40,7 @@ static int64_t revision_of(yyjson_val *crd)
 	return str_int(s, &n) && n > 0 ? n : 0;
 }
 
-static void make_definition(struct crd *c, struct kinds *kinds, const struct kind *kind)
+static void make_crd(struct crd *c, struct kinds *kinds, const struct kind *kind)
 {
 	CLEANUP(json_mut_docp) yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	CLEANUP(json_docp) yyjson_doc *read = NULL;
@@ -51,8 +51,8 @@ static void make_definition(struct crd *c, struct kinds *kinds, const struct kin
 	ASSERT(crd);
 	json_write(crd, &text);
 	ASSERT(!text.overflow);
-	c->definition = arena_str(&c->arena, buf_str(&text));
-	read = json_parse(c->definition, NULL);
+	c->manifest = arena_str(&c->arena, buf_str(&text));
+	read = json_parse(c->manifest, NULL);
 	ASSERT(read);
 	c->revision = revision_of(yyjson_doc_get_root(read));
 	ASSERT(c->revision > 0);
@@ -84,7 +84,7 @@ struct crd *crd_new(struct kinds *kinds, const struct kind *kind, const struct c
 	c->probe = probe_path(c);
 	c->body = (struct buf)BUF_INIT(BODY_MAX);
 	c->state = o->look ? LOOK : PROBE;
-	make_definition(c, kinds, kind);
+	make_crd(c, kinds, kind);
 	return c;
 }
 
@@ -123,10 +123,10 @@ static void PRINTF_LIKE(3, 4) done(struct crd *c, bool served, const char *fmt, 
 	c->served = served;
 }
 
-/* The definition without what a patch must not name, on top of what is there. */
+/* The CRD without what a patch must not name, on top of what is there. */
 static void put_patch(struct crd *c)
 {
-	CLEANUP(json_docp) yyjson_doc *doc = json_parse(c->definition, NULL);
+	CLEANUP(json_docp) yyjson_doc *doc = json_parse(c->manifest, NULL);
 	yyjson_val *root = yyjson_doc_get_root(doc);
 
 	buf_printf(&c->body, "{\"metadata\":{\"resourceVersion\":");
@@ -156,7 +156,7 @@ struct crd_wish crd_next(struct crd *c, msec now)
 		w.call = (struct api_call){ .verb = VERB_GET, .path = c->probe };
 		break;
 	case CREATE:
-		w.call = (struct api_call){ VERB_CREATE, str_c(collection), c->definition };
+		w.call = (struct api_call){ VERB_CREATE, str_c(collection), c->manifest };
 		break;
 	case PATCH:
 		put_patch(c);
@@ -204,7 +204,7 @@ static bool keeps_record(yyjson_val *version)
 	return is_true(json_get(record, preserve));
 }
 
-/* Why a definition does not do for us; NULL if it does. */
+/* Why a CRD does not do for us; NULL if it does. */
 static const char *unfit(const struct crd *c, yyjson_val *crd)
 {
 	yyjson_val *version = served_version(c, crd);

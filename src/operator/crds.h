@@ -2,7 +2,7 @@
  * The CustomResourceDefinition of one kind at the start: is it there, is it ours, is it old, does it do? A
  * state machine that owns no connection: it says what to send next and is told what came back.
  *
- * What is not marked ours is not touched without `adopt`; a definition that is used must have a status
+ * What is not marked ours is not touched without `adopt`; a CRD that is used must have a status
  * subresource and keep what the operator writes there, or the kind is not served.
  */
 #ifndef OPERATOR_CRDS_H
@@ -13,7 +13,7 @@
 
 struct crd_options {
 	bool install, adopt;
-	bool look;     /* false: definitions cannot be looked at; it is only tried whether jobs can be listed */
+	bool look;     /* false: CRDs cannot be looked at; it is only tried whether jobs can be listed */
 	struct str ns; /* where they are listed; empty: everywhere */
 };
 

@@ -68,7 +68,7 @@ static void gets(struct bench *b, int code, const char *answer)
 
 #define NOW "6" /* the revision of our own */
 
-/* The definition as a server has it, in TEXT. STATUS: of its condition Established. */
+/* The CRD as a server has it, in TEXT. STATUS: of its condition Established. */
 static const char *stored(struct bench *b, const char *revision, const char *established, const char *without)
 {
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -169,7 +169,7 @@ static void test_somebody_elses(void **state)
 	end(&b, false, "does not serve this version");
 }
 
-/* A field that an older definition does not know would be dropped by the server. */
+/* A field that an older CRD does not know would be dropped by the server. */
 static void test_brings_up_to_date(void **state)
 {
 	struct bench b;

@@ -32,7 +32,7 @@ struct operator_loop {
 
 /* open.c: makes a tree of the job, and text of those that were not looked at for long. */
 void open_job(struct operator_loop *op, struct cached_job *job);
-/* It goes. */
+/* The job leaves the cache. */
 void open_forget(struct operator_loop *op, struct cached_job *job);
 
 /* gather.c: the cache → what the plan wants to know. */
@@ -73,7 +73,7 @@ bool apply_plan(struct operator_loop *op, struct cached_job *job, const struct p
 /* Puts our labels on a child that lost them, or never had them. */
 void apply_adopt(struct operator_loop *op, const struct request_sent *p, const struct meta *found);
 
-/* creates.c: sends the plan's creates of that type, as many at once as go well. False: none could be sent. */
+/* creates.c: sends the plan's creates of that type, as many at once as succeed. False: none could be sent. */
 bool creates_begin(struct operator_loop *op, struct cached_job *job, const struct plan *plan, enum resource resource);
 /* A child of that role cannot even be built: it is tried again, as what the server refuses. E is released. */
 void creates_unbuildable(struct operator_loop *op, struct cached_job *job, enum resource r, struct str role,

@@ -13,7 +13,7 @@ void metrics_free(struct metrics *m);
 
 /* What the observer sees. */
 void metrics_see(struct metrics *m, const struct observer_sight *s);
-/* A call beside the operator's own: of Leases, definitions and Events. */
+/* A call beside the operator's own: of Leases, CRDs and Events. */
 void metrics_call(struct metrics *m, enum verb verb, int code, msec took);
 /* A page of a list, or a watch. */
 void metrics_feed(struct metrics *m, bool watch, int code, msec took);

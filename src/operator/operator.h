@@ -35,7 +35,7 @@ struct operator_loop *operator_new(struct cluster *cluster, struct kinds *kinds,
 msec operator_step(struct operator_loop *op);
 /* Only takes what the cluster says: for one who does not lead, or is about to end. */
 void operator_listen(struct operator_loop *op);
-/* A list does not go well (kube.h): not for a watch, which goes on from where it was, and nobody tells when. If it is
+/* A list fails (kube.h): not for a watch, which goes on from where it was, and nobody tells when. If it is
    that of a kind's jobs, or of PodGroups, and will last, it is not waited for: the jobs of that kind are not served, or
    those that need a PodGroup say so, until there is a list. KIND: of jobs. */
 enum trouble_heard {

@@ -39,7 +39,7 @@ static void test_refused_beside(void **state)
 	struct operator_script *s = *state;
 	struct sent *t;
 
-	s->board = true;
+	s->tensorboard = true;
 	listed(s);
 	put_job(s, "1", "", 0);
 	status_written(s);
@@ -93,7 +93,7 @@ static void test_deadlines_are_kept_through_backoffs(void **state)
 	s->now = s->wake;
 	run_step(s);
 	assert_non_null(strstr(next_status(s)->r.body.p, "\"outcome\":\"TimedOut\""));
-	/* It is the server that is not well: from now on it is waited for. */
+	/* It is the server that is not ok: from now on it is waited for. */
 	answer(s, next_status(s), (struct outcome){ .code = 429, .retry_after = MINUTES(30) });
 	assert_int_equal(s->wake, s->now + MINUTES(30));
 }

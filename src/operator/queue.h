@@ -35,7 +35,7 @@ void queue_add(struct queue *q, struct queue_item *item, enum urgency urgency);
 void queue_at(struct queue *q, struct queue_item *item, msec at);
 /* It failed: look again after its back-off, or after WAIT if that is longer, but at LATEST (NEVER: no matter). */
 void queue_retry(struct queue *q, struct queue_item *item, msec now, msec wait, msec latest);
-/* It went well: the next failure starts from the shortest back-off. */
+/* It succeeded: the next failure starts from the shortest back-off. */
 void queue_forget(struct queue_item *item);
 void queue_remove(struct queue *q, struct queue_item *item);
 /* Takes the next one out, and forgets its timer; NULL: none is due. */

@@ -189,9 +189,9 @@ struct job_object job_object(struct operator_script *s, const char *rv, const ch
 	                     "\"spec\":{\"replicaSpecs\":[{\"tfReplicaType\":\"MASTER\",\"replicas\":1,%s},"
 	                     "{\"tfReplicaType\":\"WORKER\",\"replicas\":%d,%s}],\"policy\":%s}%s%s}",
 	                     s->name, s->uid, rv, workers + 1, template, workers, template,
-	                     s->board    ? "{\"tensorboard\":{\"logDir\":\"/l\"}}"
-	                     : s->policy ? s->policy
-	                                 : "{}",
+	                     s->tensorboard ? "{\"tensorboard\":{\"logDir\":\"/l\"}}"
+	                     : s->policy    ? s->policy
+	                                    : "{}",
 	                     status[0] ? ",\"status\":" : "", status);
 	struct err e = ERR_INIT;
 
@@ -275,7 +275,7 @@ void server_made(struct operator_script *s, struct sent *t, const char *uid)
 		       .object = { t->r.resource, .child = t->r.resource == RES_POD ? &pod.child : &service.child } });
 }
 
-/* Answers everything that is sent until nothing more is: creates and status writes go well. */
+/* Answers everything that is sent until nothing more is: creates and status writes succeed. */
 void settle_all(struct operator_script *s)
 {
 	static int serial;

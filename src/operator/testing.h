@@ -30,8 +30,8 @@ struct operator_script {
 	yyjson_doc *doc;
 	struct str status; /* of the job, as the server has it */
 	int workers, rv;
-	bool listens; /* does not lead */
-	bool board;   /* the job has a TensorBoard */
+	bool listens;     /* does not lead */
+	bool tensorboard; /* the job has a TensorBoard */
 	/* Of the job that the functions below speak of. */
 	const char *name, *uid;
 	const char *policy; /* spec.policy, JSON; NULL: none */
@@ -71,7 +71,7 @@ void status_written(struct operator_script *s);
 void status_written_if_any(struct operator_script *s);
 /* … until nothing more is sent. */
 void settle_all(struct operator_script *s);
-/* One more request goes well: of a child if there is one; false if there was none. */
+/* One more request succeeds: of a child if there is one; false if there was none. */
 bool next_made(struct operator_script *s);
 /* … until a status write waits; NULL: none does. */
 struct sent *next_status(struct operator_script *s);

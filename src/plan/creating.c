@@ -30,7 +30,7 @@ const struct container *creating_problem(const struct pod *pod)
 	return NULL;
 }
 
-/* A kubelet that starts anew, or begins another try, shows for a while that all is well. Its longest pause between two
+/* A kubelet that starts anew, or begins another try, shows for a while that all is ok. Its longest pause between two
    tries. */
 static const msec calm = MINUTES(5);
 

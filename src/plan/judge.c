@@ -104,7 +104,7 @@ static bool recorded(const struct role_view *v, int32_t index)
 }
 
 /* The record says that it completed, and yet its pod has begun again: made by somebody who did not
-   know. It goes. */
+   know. It is deleted. */
 static void stop_rerun(struct world *w, const struct role_view *v, const struct replica *rep)
 {
 	if (rep->verdict == V_COMPLETED && rep->pod && !rep->pod->gone &&

@@ -96,7 +96,7 @@ static void results(void **state)
 		  RESULT_FAILURE,
 		  CAUSE_DISRUPTED,
 		  137 },
-		/* … and also when that code is 0: a program that ends well on SIGTERM has done as it was told, whether
+		/* … and also when that code is 0: a program that exits 0 on SIGTERM has done as it was told, whether
 		   the kubelet stops its pod in place or the condition stands there before a request to delete it */
 		{ POD_RUNNING, "", true, { ENDED("main", 0), RUNS("sidecar") }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },
 		{ POD_SUCCEEDED, "", true, { ENDED("main", 0) }, RESULT_FAILURE, CAUSE_DISRUPTED, -1 },

@@ -23,7 +23,7 @@ static const struct restart_level *level_of(const struct world *w, const struct 
 	return &w->next->level;
 }
 
-/* An attempt that went well for a whole window shows that what failed before is over. */
+/* An attempt that ran ok for a whole window shows that what failed before is over. */
 static bool window_passed(const struct world *w, const struct restart *r, const struct replica *rep)
 {
 	return r->window > 0 && replica_ran_for(w, rep) >= SECONDS(r->window);

@@ -28,7 +28,7 @@ struct plan_config {
 extern const struct plan_config plan_config_default;
 
 /* What the API server said to our last create of one sort and role, if it refused. The operator keeps it in memory and
-   forgets it when a create of that sort and role goes well or the job changes: what one role comes to says nothing of
+   forgets it when a create of that sort and role succeeds or the job changes: what one role comes to says nothing of
    the others, and holds up none of them. */
 enum refusal_kind {
 	REFUSED_NOT,

@@ -11,7 +11,7 @@ enum verdict {
 	V_PENDING,   /* its pod is not scheduled yet */
 	V_SCHEDULED, /* scheduled, not running yet */
 	V_RUNNING,
-	V_COMPLETED, /* ended well in this generation, its pod may be gone */
+	V_COMPLETED, /* succeeded in this generation, its pod may be gone */
 	V_FAILED,    /* ended badly, or was lost: see cause */
 	V_GIVEN_UP,  /* failed, and will not be started again in this generation */
 };

@@ -1,4 +1,4 @@
-/* Calls beside the operator's own: Leases, definitions and Events. */
+/* Calls beside the operator's own: Leases, CRDs and Events. */
 #include "base/list.h"
 #include "program/program.h"
 

@@ -13,7 +13,7 @@ struct operator_flags {
 	double qps;
 	int32_t burst, concurrency;
 	const char *gang_scheduler; /* NULL or empty: no gangs */
-	/* Kinds and their definitions. */
+	/* Kinds and their CRDs. */
 	const char *kinds;
 	struct opt_list kinds_dirs;
 	uint64_t max_pod_size, max_job_size;

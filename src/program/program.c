@@ -145,7 +145,7 @@ static struct operator_config operator_settings(struct program *p)
 	return c;
 }
 
-/* The definitions are done: what can be served is. */
+/* The CRDs are done: what can be served is. */
 static void serve(struct program *p)
 {
 	struct operator_config config = operator_settings(p);

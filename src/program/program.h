@@ -12,11 +12,11 @@
 #include "program/flags.h"
 
 enum program_state {
-	PROGRAM_STARTING, /* definitions are looked at */
+	PROGRAM_STARTING, /* CRDs are looked at */
 	PROGRAM_SERVING,
 	PROGRAM_RELOADING, /* it begins anew: what is in flight is awaited, then it starts */
 	PROGRAM_ENDING,    /* what is in flight is awaited */
-	PROGRAM_RELEASING  /* the lease is given away, definitions go */
+	PROGRAM_RELEASING  /* the lease is given away, CRDs go */
 };
 
 struct program_call;
@@ -39,7 +39,7 @@ struct program {
 	struct kube_options options;
 	struct kube *kube;
 	struct kinds *kinds;  /* chosen by the flags */
-	struct kinds *served; /* … whose definitions do */
+	struct kinds *served; /* … whose CRDs do */
 	struct crd **crds;    /* one for each of KINDS */
 	char **crd_said;      /* the last trouble that was logged of each */
 	size_t n_crds;
@@ -53,7 +53,7 @@ struct program {
 	struct program_call *calls; /* not answered yet */
 	enum program_state state;
 	msec deadline;     /* RELOADING, ENDING, RELEASING: no longer than this */
-	struct crd **made; /* definitions that were made before the kinds changed */
+	struct crd **made; /* CRDs that were made before the kinds changed */
 	size_t n_made, undoing;
 	/* Of --kinds-dir. */
 	struct loop_watch **watches;
@@ -74,7 +74,7 @@ struct program {
 	int status; /* to exit with */
 };
 
-/* Runs until a signal ends it, or (only_crds) the definitions are done. Returns the exit status. */
+/* Runs until a signal ends it, or (only_crds) the CRDs are done. Returns the exit status. */
 int program_run(const struct operator_flags *f, bool only_crds);
 
 /* Is this trouble worth a line: was it not logged within the last minute? */
@@ -109,14 +109,14 @@ msec program_look_at_files(struct program *p);
 /* RELOADING: starts anew once nothing is in flight. */
 msec program_reload(struct program *p);
 
-/* definitions.c */
+/* crds.c */
 void program_open_crds(struct program *p);
 /* KEEP: those that this process made are remembered. */
 void program_close_crds(struct program *p, bool keep);
-/* True once it is known of each definition whether it does; *NEXT is when to come back, NEVER if an answer will
+/* True once it is known of each CRD whether it does; *NEXT is when to come back, NEVER if an answer will
    wake us. */
 bool program_step_crds(struct program *p, msec *next);
-/* For operator_kinds_load(): does the kind's definition do? */
+/* For operator_kinds_load(): does the kind's CRD do? */
 bool program_serves(void *cookie, const struct kind *k);
 /* Deletes those that this process made, if it was told so. */
 void program_undo_crds(struct program *p);

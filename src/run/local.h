@@ -34,7 +34,7 @@ enum local_look {
 	LOOK_TAKE,     /* if nobody has it, it is ours from now on, and counts as not clean */
 	LOOK_TAKE_NEW, /* the same; a lock that is not there is made */
 };
-/* False, with *E, if the folder cannot be looked at; one that is not there, or has no lock, is well: `clean`. */
+/* False, with *E, if the folder cannot be looked at; one that is not there, or has no lock, is ok: `clean`. */
 bool local_look(const char *folder, enum local_look how, struct local_holder *ret, struct err *e);
 /* The lock is given back. */
 void local_holder_release(struct local_holder *h);

@@ -124,7 +124,7 @@ static bool times(struct local *l, msec *ret)
 	return false;
 }
 
-/* Ours to work in. False: the status is set; a folder that is not there is well. */
+/* Ours to work in. False: the status is set; a folder that is not there is ok. */
 static bool look_at_folder(struct local *l, bool *there)
 {
 	struct err e = ERR_INIT;

@@ -280,7 +280,7 @@ void groups_leave(struct sim *s)
 	s->groups_absent = 0;
 }
 
-/* Somebody takes the definition away, and with it all PodGroups. */
+/* Somebody takes the CRD away, and with it all PodGroups. */
 void groups_undefine(struct sim *s)
 {
 	void *value;

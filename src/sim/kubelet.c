@@ -132,7 +132,7 @@ static bool registry_is_away(const struct sim *s, const struct sim_pod *p)
 	return !scripted(p) && !s->quiet && s->now < s->registry_until;
 }
 
-/* What has been pulled for long fails once, and the next try goes well. */
+/* What has been pulled for long fails once, and the next try succeeds. */
 static bool pull_fails(struct sim *s, struct sim_pod *p)
 {
 	if (!p->slow_pull)

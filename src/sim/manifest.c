@@ -149,7 +149,7 @@ static void wild(struct sim *s, struct sim_wish *w)
 	/* By its number, so that the other jobs of a seed are what they were without it. */
 	w->own_board = w->kind == KIND_C && rng_one_in(r, 6);
 	w->tensorboard = w->own_board || w->serial % 4 == 1;
-	w->board_ttl = w->serial % 8 == 1 ? (int32_t)(w->serial * 7 % 60) : -1;
+	w->tensorboard_ttl = w->serial % 8 == 1 ? (int32_t)(w->serial * 7 % 60) : -1;
 }
 
 /* One that is loaded. */
@@ -174,7 +174,7 @@ struct sim_wish manifest_wish(struct sim *s)
 		              .time_limit = -1,
 		              .deadline = -1,
 		              .ttl = -1,
-		              .board_ttl = -1,
+		              .tensorboard_ttl = -1,
 		              .tolerate = -1 };
 
 	for (size_t i = 0; i < SIM_ROLES && kinds[w.kind].roles[i].name; i++)
@@ -279,13 +279,13 @@ static void render_restart(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson
 		yyjson_mut_obj_add_int(doc, r, "window", w->window);
 }
 
-static void render_board(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson_mut_val *parent)
+static void render_tensorboard(const struct sim_wish *w, yyjson_mut_doc *doc, yyjson_mut_val *parent)
 {
-	yyjson_mut_val *board = obj_in(doc, parent, "tensorboard");
+	yyjson_mut_val *tb = obj_in(doc, parent, "tensorboard");
 
-	yyjson_mut_obj_add_str(doc, board, "logDir", "/logs");
-	if (w->board_ttl >= 0)
-		yyjson_mut_obj_add_int(doc, board, "ttlSecondsAfterFinished", w->board_ttl);
+	yyjson_mut_obj_add_str(doc, tb, "logDir", "/logs");
+	if (w->tensorboard_ttl >= 0)
+		yyjson_mut_obj_add_int(doc, tb, "ttlSecondsAfterFinished", w->tensorboard_ttl);
 }
 
 static yyjson_mut_val *render_policy(const struct sim_wish *w, yyjson_mut_doc *doc)
@@ -305,7 +305,7 @@ static yyjson_mut_val *render_policy(const struct sim_wish *w, yyjson_mut_doc *d
 	if (w->suspend)
 		yyjson_mut_obj_add_bool(doc, p, "suspend", true);
 	if (w->tensorboard && !w->own_board)
-		render_board(w, doc, p);
+		render_tensorboard(w, doc, p);
 	if (w->ordered)
 		yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, obj_in(doc, p, "startAfter"), works->title),
 		                       kinds[w->kind].roles[0].name);
@@ -373,7 +373,7 @@ static yyjson_mut_val *render_spec(const struct sim_wish *w, yyjson_mut_doc *doc
 			yyjson_mut_arr_append(roles, render_role(w, i, doc));
 	}
 	if (w->tensorboard && w->own_board)
-		render_board(w, doc, spec);
+		render_tensorboard(w, doc, spec);
 	if (map && w->restart_said)
 		yyjson_mut_obj_add_str(doc, spec, "restartingExitCode", "137,143,255");
 	if (map && w->time_limit >= 0)

@@ -50,7 +50,7 @@ struct sim_job {
 	struct sim_group *group;
 	struct sim_version *group_known[SIM_LINKS]; /* … and of its PodGroup; NULL: none, or it was told to go */
 	int32_t failures;                           /* pods that ended in a way that may be counted */
-	bool flaky_done;                            /* the flaky replica has ended well */
+	bool flaky_done;                            /* the flaky replica has succeeded */
 	const struct sim_request *heir;             /* of a mutant: the last child that was to be made */
 	struct truth *truths;                       /* … and all that have */
 	bool refuse;                                /* the server takes none of its pods: 422 */

@@ -6,7 +6,7 @@ static const char *const hit_names[] = {
 #undef X
 };
 
-static const char *const script_names[] = { "anything", "all goes well", "one replica fails first",
+static const char *const script_names[] = { "anything", "all succeed", "one replica fails first",
 	                                    "chief fails for good" };
 
 static bool row(FILE *out, const char *mark, const char *what, const char *name, uint64_t n)

@@ -1,4 +1,4 @@
-/* Of each job it is remembered which replicas ended well, and in which generation. */
+/* Of each job it is remembered which replicas succeeded, and in which generation. */
 #include "sim/manifest.h"
 #include "sim/truth.h"
 

@@ -4,7 +4,7 @@
 
 #include "sim/sim.h"
 
-/* What counts in the pod has ended well, and nobody had asked it to. */
+/* What counts in the pod has succeeded, and nobody had asked it to. */
 void truth_succeeded(struct sim *s, const struct sim_pod *pod);
 /* A status was written: are the completions in it true, and is a job that succeeded one whose policy says so? */
 void truth_check(struct sim *s, const struct sim_job *job, const struct sim_version *before,

@@ -9,7 +9,7 @@ enum { SIM_ROLES = 4 };
 /* How a job is meant to go, where that is known beforehand. */
 enum sim_script {
 	SCRIPT_WILD,      /* anything may happen to it */
-	SCRIPT_GOOD,      /* all that can end well does */
+	SCRIPT_GOOD,      /* all that can succeed does */
 	SCRIPT_FLAKY,     /* one replica fails in its first generations */
 	SCRIPT_PERMANENT, /* the chief ends with a code that is not worth another try */
 };
@@ -37,7 +37,7 @@ struct sim_wish {
 	bool sidecar_again;          /* … that is started again in place whenever it ends */
 	int32_t tolerate;            /* seconds on a node that does not answer; -1: not said; TOLERATED_FOR_EVER */
 	bool tensorboard, own_board; /* has one; said in the kind's own field */
-	int32_t board_ttl;           /* … -1: not said */
+	int32_t tensorboard_ttl;     /* … -1: not set */
 	const char *annotation;      /* NULL, Preempted, Failed, NodeFail */
 	enum sim_script script;
 	int32_t flaky; /* generations in which it fails */

@@ -58,7 +58,7 @@ static bool start_worker(const struct workers *w, struct worker *one, struct err
 	return true;
 }
 
-/* How a process ended, in words; false: well. */
+/* How a process ended, in words; false: it succeeded. */
 static bool died(pid_t pid, char why[static 512])
 {
 	int status = 0;

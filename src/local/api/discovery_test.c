@@ -57,7 +57,7 @@ static void install(struct fixture *f)
 {
 	assert_int_equal(
 		create(f, "customresourcedefinitions",
-	               definition(f,
+	               widget_crd(f,
 	                          "[{\"name\":\"v1beta2\",\"served\":true,\"storage\":false},"
 	                          "{\"name\":\"v1alpha9\",\"served\":true,\"storage\":false},"
 	                          "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"subresources\":{\"status\":{}},"

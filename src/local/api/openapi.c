@@ -1,6 +1,6 @@
 #include "local/api/openapi.h"
 
-#include "local/api/definition.h"
+#include "local/api/crd.h"
 #include "local/api/discovery.h"
 
 static void put_raw(struct buf *b, const char *text)
@@ -67,7 +67,7 @@ static void put_paths(struct buf *b, const struct store_type *t)
 	buf_putc(b, '}');
 }
 
-/* The definition's own, with the type's name in it; any object where there is none. */
+/* The CRD's own, with the type's name in it; any object where there is none. */
 static void put_schema(struct buf *b, struct store *s, const struct store_type *t)
 {
 	yyjson_doc *doc CLEANUP(json_docp) = NULL;
@@ -75,7 +75,7 @@ static void put_schema(struct buf *b, struct store *s, const struct store_type *
 	size_t i, max;
 
 	if (t->custom)
-		schema = json_at(definition_version(s, t, &doc), "schema", "openAPIV3Schema", NULL);
+		schema = json_at(crd_version(s, t, &doc), "schema", "openAPIV3Schema", NULL);
 	buf_printf(b, "\"%.*s%s%.*s.%.*s\":{\"x-kubernetes-group-version-kind\":[", STR_F(t->group),
 	           t->group.n ? "." : "", STR_F(t->version), STR_F(t->kind));
 	put_gvk(b, t);

@@ -1,5 +1,5 @@
 /* OpenAPI, as far as kubectl asks for it: which parameters a type's addresses take (kubectl leaves validation to a
-   server that takes fieldValidation), and the schemas of definitions, for `kubectl explain`. */
+   server that takes fieldValidation), and the schemas of CRDs, for `kubectl explain`. */
 #ifndef LOCAL_API_OPENAPI_H
 #define LOCAL_API_OPENAPI_H
 

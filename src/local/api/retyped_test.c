@@ -111,13 +111,13 @@ static void is_served(struct fixture *f, const char *text)
 	settle(f);
 }
 
-static void definitions(void **state)
+static void crds(void **state)
 {
 	each_retyped(*state, "crd", is_served);
 }
 
 /* They stand in addresses and in keys, as they are. */
-static void names_of_definitions(void **state)
+static void names_of_crds(void **state)
 {
 	static const char *const wrong[] = {
 		"\"kind\":\"a\\\"b\"",
@@ -146,8 +146,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(objects),
-		STORE_TEST(definitions),
-		STORE_TEST(names_of_definitions),
+		STORE_TEST(crds),
+		STORE_TEST(names_of_crds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

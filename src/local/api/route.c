@@ -202,7 +202,7 @@ static const struct {
 	{ "resize", "the local cluster does not resize pods" },
 };
 
-/* Of a kind of ours: their definitions have this category. */
+/* Of a kind of ours: their CRDs have this category. */
 static bool is_job_type(const struct store_type *t)
 {
 	struct str rest = t->categories, one;

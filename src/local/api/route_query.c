@@ -247,7 +247,7 @@ bool route_exec(struct api_routing *r)
 	return true;
 }
 
-/* kubectl names the ports inside of SPDY: none is well, until it is a WebSocket. */
+/* kubectl names the ports inside of SPDY: none is ok, until it is a WebSocket. */
 bool route_forward(struct api_routing *r)
 {
 	struct str ports = uri_value(&r->query, "ports");

@@ -25,7 +25,7 @@ static struct fixture_route ask_as(struct fixture *f, const char *method, const 
 	return ret;
 }
 
-static struct api_route well(struct fixture *f, const char *method, const char *address)
+static struct api_route route_ok(struct fixture *f, const char *method, const char *address)
 {
 	struct fixture_route r = ask_as(
 		f, method, address, strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json");
@@ -108,9 +108,9 @@ static void addresses_of_objects(void **state)
 		{ "GET", "/api/v1/namespaces/ml/pods/%61%2db", STORE_GET, "pods", "ml", "a-b", false, false },
 	};
 
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct api_route r = well(f, cases[i].method, cases[i].address);
+		struct api_route r = route_ok(f, cases[i].method, cases[i].address);
 
 		assert_int_equal(r.action, API_STORE);
 		assert_int_equal(r.request.verb, cases[i].verb);
@@ -149,14 +149,15 @@ static void other_addresses(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct api_route r = well(f, "GET", cases[i].address);
+		struct api_route r = route_ok(f, "GET", cases[i].address);
 
 		assert_int_equal(r.action, cases[i].action);
 		is_text(r.group, cases[i].group);
 		is_text(r.version, cases[i].version);
 		refused(f, "POST", cases[i].address, 405);
 	}
-	assert_int_equal(well(f, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").action, API_ACCESS);
+	assert_int_equal(route_ok(f, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").action,
+	                 API_ACCESS);
 	refused(f, "GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 405);
 }
 
@@ -183,7 +184,7 @@ static void what_is_not_there(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(none); i++)
 		if (strcmp(none[i], "/api/") != 0)
 			refused(f, "GET", none[i], 404);
-	assert_int_equal(well(f, "GET", "/api/").action, API_CORE);
+	assert_int_equal(route_ok(f, "GET", "/api/").action, API_CORE);
 }
 
 /* Jobs have roles to scale; leases and other people's objects have none. */
@@ -199,7 +200,7 @@ static void what_scale_says(void **state)
 	};
 	struct fixture *f = *state;
 
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_int_equal(create(f, "customresourcedefinitions",
 	                        "{\"metadata\":{\"name\":\"gears.example.org\"},\"spec\":{\"group\":\"example.org\","
 	                        "\"scope\":\"Namespaced\",\"names\":{\"plural\":\"gears\",\"kind\":\"Gear\","
@@ -266,9 +267,9 @@ static void types_of_bodies(void **state)
 static void options_of_lists(void **state)
 {
 	struct fixture *f = *state;
-	struct api_route r = well(f, "GET",
-	                          "/api/v1/pods?labelSelector=a%3Db%2Cc+in+%28d%29&fieldSelector=metadata.name%3Dx&"
-	                          "limit=5&continue=abc%3D&resourceVersion=7&limit=9&pretty=true");
+	struct api_route r = route_ok(f, "GET",
+	                              "/api/v1/pods?labelSelector=a%3Db%2Cc+in+%28d%29&fieldSelector=metadata.name%3Dx&"
+	                              "limit=5&continue=abc%3D&resourceVersion=7&limit=9&pretty=true");
 
 	is_text(r.request.label_selector, "a=b,c in (d)");
 	is_text(r.request.field_selector, "metadata.name=x");
@@ -277,7 +278,7 @@ static void options_of_lists(void **state)
 	assert_int_equal(r.not_older, 7);
 	assert_int_equal(r.exact, 0);
 	is_text(r.include_object, "Metadata");
-	r = well(f, "GET", "/api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact&includeObject=Object");
+	r = route_ok(f, "GET", "/api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact&includeObject=Object");
 	assert_int_equal(r.exact, 7);
 	is_text(r.include_object, "Object");
 	refused(f, "GET", "/api/v1/pods?limit=x", 400);
@@ -297,14 +298,14 @@ static void options_of_writes(void **state)
 	struct fixture *f = *state;
 	struct api_route r;
 
-	assert_true(well(f, "POST", "/api/v1/namespaces/ml/pods?dryRun=All&fieldManager=k&fieldValidation=Strict")
+	assert_true(route_ok(f, "POST", "/api/v1/namespaces/ml/pods?dryRun=All&fieldManager=k&fieldValidation=Strict")
 	                    .request.dry_run);
 	refused(f, "POST", "/api/v1/namespaces/ml/pods?dryRun=Some", 422);
-	r = well(f, "DELETE", "/api/v1/namespaces/ml/pods/a?gracePeriodSeconds=0&propagationPolicy=Orphan");
+	r = route_ok(f, "DELETE", "/api/v1/namespaces/ml/pods/a?gracePeriodSeconds=0&propagationPolicy=Orphan");
 	is_text(r.request.body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0,"
 	                        "\"propagationPolicy\":\"Orphan\"}");
-	is_text(well(f, "DELETE", "/api/v1/namespaces/ml/pods/a").request.body, "");
-	is_text(well(f, "DELETE", "/api/v1/namespaces/ml/pods?labelSelector=a").request.label_selector, "a");
+	is_text(route_ok(f, "DELETE", "/api/v1/namespaces/ml/pods/a").request.body, "");
+	is_text(route_ok(f, "DELETE", "/api/v1/namespaces/ml/pods?labelSelector=a").request.label_selector, "a");
 	refused(f, "DELETE", "/api/v1/namespaces/ml/pods/a?propagationPolicy=%22", 422);
 	refused(f, "DELETE", "/api/v1/namespaces/ml/pods/a?gracePeriodSeconds=soon", 400);
 }
@@ -312,9 +313,9 @@ static void options_of_writes(void **state)
 static void options_of_watches(void **state)
 {
 	struct fixture *f = *state;
-	struct api_route r = well(f, "GET",
-	                          "/api/v1/namespaces/ml/pods?watch=true&resourceVersion=12&allowWatchBookmarks=1&"
-	                          "timeoutSeconds=60&labelSelector=a");
+	struct api_route r = route_ok(f, "GET",
+	                              "/api/v1/namespaces/ml/pods?watch=true&resourceVersion=12&allowWatchBookmarks=1&"
+	                              "timeoutSeconds=60&labelSelector=a");
 
 	assert_int_equal(r.action, API_WATCH);
 	is_text(r.watch.type->plural, "pods");
@@ -324,12 +325,12 @@ static void options_of_watches(void **state)
 	assert_true(r.watch.bookmarks);
 	assert_false(r.watch.initial_events);
 	assert_int_equal(r.watch.timeout_s, 60);
-	assert_int_equal(well(f, "GET", "/api/v1/pods?watch=false").action, API_STORE);
-	assert_int_equal(well(f, "GET", "/api/v1/pods?watch=0").action, API_STORE);
-	assert_int_equal(well(f, "GET", "/api/v1/pods?watch").action, API_WATCH);
-	r = well(f, "GET",
-	         "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
-	         "allowWatchBookmarks=true");
+	assert_int_equal(route_ok(f, "GET", "/api/v1/pods?watch=false").action, API_STORE);
+	assert_int_equal(route_ok(f, "GET", "/api/v1/pods?watch=0").action, API_STORE);
+	assert_int_equal(route_ok(f, "GET", "/api/v1/pods?watch").action, API_WATCH);
+	r = route_ok(f, "GET",
+	             "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+	             "allowWatchBookmarks=true");
 	assert_true(r.watch.initial_events);
 	refused(f, "GET", "/api/v1/pods?watch=1&sendInitialEvents=true&allowWatchBookmarks=true", 422);
 	refused(f, "GET", "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 422);
@@ -341,11 +342,11 @@ static void options_of_logs(void **state)
 {
 	struct fixture *f = *state;
 	const char *log = "/api/v1/namespaces/ml/pods/a/log";
-	struct api_route r = well(f, "GET",
-	                          fmt(f,
-	                              "%s?container=c&follow=true&tailLines=0&sinceSeconds=5&timestamps=true&"
-	                              "limitBytes=9",
-	                              log));
+	struct api_route r = route_ok(f, "GET",
+	                              fmt(f,
+	                                  "%s?container=c&follow=true&tailLines=0&sinceSeconds=5&timestamps=true&"
+	                                  "limitBytes=9",
+	                                  log));
 
 	assert_int_equal(r.action, API_LOG);
 	is_text(r.request.name, "a");
@@ -354,8 +355,8 @@ static void options_of_logs(void **state)
 	assert_int_equal(r.log.tail_lines, 0);
 	assert_int_equal(r.log.since_seconds, 5);
 	assert_int_equal(r.log.limit_bytes, 9);
-	assert_int_equal(well(f, "GET", log).log.tail_lines, -1);
-	r = well(f, "GET", fmt(f, "%s?sinceTime=2026-01-02T03:04:05Z", log));
+	assert_int_equal(route_ok(f, "GET", log).log.tail_lines, -1);
+	r = route_ok(f, "GET", fmt(f, "%s?sinceTime=2026-01-02T03:04:05Z", log));
 	assert_true(r.log.since_time > 0);
 	refused(f, "GET", fmt(f, "%s?sinceTime=x", log), 400);
 	refused(f, "GET", fmt(f, "%s?sinceTime=2026-01-02T03:04:05Z&sinceSeconds=4", log), 422);

@@ -1,13 +1,13 @@
 #include "local/api/table.h"
 
-#include "local/api/definition.h"
+#include "local/api/crd.h"
 #include "local/api/table_cells.h"
 
 #include <stdarg.h>
 
 enum { COLUMNS_MAX = 64 };
 
-/* A column of a definition. */
+/* A column of a CRD. */
 struct custom_column {
 	struct str name, type, format, description, path;
 	int64_t priority;
@@ -109,7 +109,7 @@ struct api_table *table_new(struct store *s, const struct store_type *type)
 		return t;
 	t->custom[t->n_custom++] =
 		(struct custom_column){ .name = STR("Name"), .type = STR("string"), .format = STR("name") };
-	columns = json_get(definition_version(s, type, &doc), "additionalPrinterColumns");
+	columns = json_get(crd_version(s, type, &doc), "additionalPrinterColumns");
 	if (!columns)
 		t->custom[t->n_custom++] = (struct custom_column){ .name = STR("Age"),
 			                                           .type = STR("date"),

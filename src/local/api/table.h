@@ -1,5 +1,5 @@
 /* Objects as rows for people: meta.k8s.io/v1 Table, with the columns that kubectl's users know, and those of the
-   definitions for custom types. */
+   CRDs for custom types. */
 #ifndef LOCAL_API_TABLE_H
 #define LOCAL_API_TABLE_H
 

@@ -69,9 +69,9 @@ static void lease_row(struct table_cells *c, yyjson_val *o)
 	age_cell(c, o);
 }
 
-static const struct table_column definition_columns[] = { NAME, { "Created At", "date", "", 0 } };
+static const struct table_column crd_columns[] = { NAME, { "Created At", "date", "", 0 } };
 
-static void definition_row(struct table_cells *c, yyjson_val *o)
+static void crd_row(struct table_cells *c, yyjson_val *o)
 {
 	name_cell(c, o);
 	cell_text(c, json_str(meta(o, "creationTimestamp")));
@@ -285,7 +285,7 @@ static const struct table_type types[] = {
 	TYPE("", "secrets", secret_columns, secret_row),
 	TYPE("", "services", service_columns, service_row),
 	TYPE("coordination.k8s.io", "leases", lease_columns, lease_row),
-	TYPE("apiextensions.k8s.io", "customresourcedefinitions", definition_columns, definition_row),
+	TYPE("apiextensions.k8s.io", "customresourcedefinitions", crd_columns, crd_row),
 };
 static const struct table_type plain = TYPE("", "", plain_columns, plain_row);
 

@@ -36,7 +36,7 @@ struct table_type {
 const struct table_type *table_builtin(const struct store_type *t);
 extern const struct table_type table_pods;
 
-/* What stands at a path as definitions write it (".status.phase", ".spec.list[0].name", ".metadata.labels['a/b']",
+/* What stands at a path as CRDs write it (".status.phase", ".spec.list[0].name", ".metadata.labels['a/b']",
    ".status.conditions[?(@.type=="Ready")].status"): the first value; NULL: nothing. */
 yyjson_val *column_value(yyjson_val *object, struct str path);
 

@@ -1,4 +1,4 @@
-/* The paths of a definition's columns: the simple part of JSONPath that real definitions use. */
+/* The paths of a CRD's columns: the simple part of JSONPath that real CRDs use. */
 #include "local/api/table_cells.h"
 
 /* Cuts "name" off the front, up to a dot or a bracket. A backslash takes the next character as it is. */

@@ -88,7 +88,7 @@ static bool condition_is_true(yyjson_val *pod, const char *type)
 	return false;
 }
 
-/* True: one of them has not ended well yet. */
+/* True: one of them has not succeeded yet. */
 static bool add_init(struct summary *s, yyjson_val *pod)
 {
 	yyjson_val *specs = json_at(pod, "spec", "initContainers", NULL), *status;

@@ -122,13 +122,13 @@ static void a_pod_that_goes_is_terminating(void **state)
 	assert_said(f, "rows.0.object.spec.containers.0.name", "c");
 }
 
-static void definitions_choose_their_columns(void **state)
+static void crds_choose_their_columns(void **state)
 {
 	struct fixture *f = *state;
 
 	assert_int_equal(
 		create(f, "customresourcedefinitions",
-	               definition(f,
+	               widget_crd(f,
 	                          "[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"additionalPrinterColumns\":["
 	                          "{\"name\":\"N\",\"type\":\"integer\",\"jsonPath\":\".spec.n\"},"
 	                          "{\"name\":\"T\",\"type\":\"string\",\"jsonPath\":\".spec.t\",\"priority\":1},"
@@ -248,7 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(pods_say_what_goes_on),
 		STORE_TEST(a_pod_that_goes_is_terminating),
-		STORE_TEST(definitions_choose_their_columns),
+		STORE_TEST(crds_choose_their_columns),
 		STORE_TEST(other_types),
 		cmocka_unit_test(paths),
 	};

@@ -1,4 +1,4 @@
-/* For tests: the API on a store in memory, with the definitions of all kinds, until SIGTERM. Pods are run by nobody.
+/* For tests: the API on a store in memory, with the CRDs of all kinds, until SIGTERM. Pods are run by nobody.
      testing_server FOLDER
    The identity is kept in FOLDER, logs are looked for in FOLDER/pods/UID, those of pods that are gone in
    FOLDER/kept/NAMESPACE/NAME/0 (the last), 1. Prints the kubeconfig's path once it serves. */
@@ -39,7 +39,7 @@ static void install(struct store *s)
 		struct store_answer a = { 0 };
 
 		if (!crd)
-			die("definition", &e);
+			die("CRD", &e);
 		json_write(crd, &b);
 		store_call(s, &(struct store_request){ .verb = STORE_CREATE, .type = crds, .body = buf_str(&b) }, &a);
 		if (a.code != HTTP_CREATED)

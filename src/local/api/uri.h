@@ -6,7 +6,7 @@
 
 enum { URI_SEGMENTS_MAX = 8, URI_SEGMENT_MAX = 1024, URI_PARAMETERS_MAX = 256 };
 
-/* "/api/v1/pods" as its three segments, decoded. One slash at the end is well. */
+/* "/api/v1/pods" as its three segments, decoded. One slash at the end is ok. */
 struct uri_path {
 	struct str v[URI_SEGMENTS_MAX];
 	size_t n;

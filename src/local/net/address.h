@@ -56,7 +56,7 @@ const struct net_address *address_take(struct addresses *a, struct str uid, stru
                                        struct err *e);
 /* NULL if it has none. */
 const struct net_address *address_of(const struct addresses *a, struct str uid);
-/* The address is free again. One that has none is well. */
+/* The address is free again. One that has none is ok. */
 bool address_drop(struct addresses *a, struct str uid, struct err *e);
 
 #endif

@@ -8,7 +8,7 @@
 /* In the network namespace of the calling thread: what comes from SUBNET/PREFIX and goes outside of it is masqueraded.
    A table of that name is replaced, at once and whole. */
 bool nat_add(const char *table, uint32_t subnet, unsigned prefix, struct err *e);
-/* One that is not there is well, and so is a namespace in which we may not make any. */
+/* One that is not there is ok, and so is a namespace in which we may not make any. */
 bool nat_remove(const char *table, struct err *e);
 
 #endif

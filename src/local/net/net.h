@@ -29,7 +29,7 @@ struct net_world {
 	enum net_kind kind;
 	pid_t holder; /* the process that keeps the router; 0 with NET_HOST */
 	bool adopted; /* it was there before. Pods that live although it was not have lost their network */
-	/* One line for people: what cannot be had here, why, and what to do about it. Empty: all is well. */
+	/* One line for people: what cannot be had here, why, and what to do about it. Empty: all is ok. */
 	char note[1024];
 };
 
@@ -52,11 +52,11 @@ struct net;
 /* The router is set up, or found. ID tells this cluster from all others on the machine, for ever: what we leave on
    the machine is named and marked by it. More notes may be added to W. */
 bool net_open(struct net **ret, struct net_world *w, const char *folder, struct str id, struct err *e);
-/* The network stays. NULL is well. */
+/* The network stays. NULL is ok. */
 void net_close(struct net *n);
 /* Removes everything of that cluster, whoever made it: the holder and with it the router and all links, the packet
    filter's table, the files. Only what carries the cluster's mark is touched. Pods that still run lose their network.
-   Nothing there is well. Not while a struct net of the same folder is open. */
+   Nothing there is ok. Not while a struct net of the same folder is open. */
 bool net_clean(const char *folder, struct str id, struct err *e);
 
 enum { NET_IP_TEXT = 16 };
@@ -69,7 +69,7 @@ struct net_pod {
    that has an address already (UID decides) keeps it and gets a fresh namespace. */
 bool net_pod_add(struct net *n, struct str ns, struct str name, struct str uid, struct net_pod *ret, struct err *e);
 /* The address is free again. The link goes when nobody is in the namespace any more and its descriptor is closed, or
-   when the address is given again, which is as late as can be. A pod that is not known is well. */
+   when the address is given again, which is as late as can be. A pod that is not known is ok. */
 bool net_pod_remove(struct net *n, struct str uid, struct err *e);
 /* The address that the pod has, as text; NULL if none: for pods that were there before us. */
 bool net_pod_ip(const struct net *n, struct str uid, char ip[NET_IP_TEXT]);

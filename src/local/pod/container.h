@@ -17,7 +17,7 @@ struct proc_container {
 	const struct pod_container *spec;
 	struct pod_container_state *state;
 	pid_t pid;   /* its first process, also the number of its session and process group; 0: none */
-	bool began;  /* the program runs: everything before it went well */
+	bool began;  /* the program runs: everything before it succeeded */
 	bool reaped; /* the first process has ended; others may be left */
 	int status;
 	bool cannot; /* the program could not be started: FAULT says why */

@@ -237,12 +237,12 @@ static void test_last_words(void **state)
 	begin(&t);
 	testing_pod_sh(&t, "file", "echo bye >/dev/termination-log")->termination_path = STR("/dev/termination-log");
 	testing_pod_sh(&t, "logs", "echo one; echo two; exit 1")->termination_logs = true;
-	testing_pod_sh(&t, "well", "echo one")->termination_logs = true;
+	testing_pod_sh(&t, "fine", "echo one")->termination_logs = true;
 	testing_pod_sh(&t, "else", "echo bye >/nowhere/last")->termination_path = STR("/nowhere/last");
 	testing_pod_run(&t);
 	assert_str(testing_pod_container(&t, "file")->now.message, "bye\n");
 	assert_str(testing_pod_container(&t, "logs")->now.message, "one\ntwo\n");
-	assert_str(testing_pod_container(&t, "well")->now.message, "");
+	assert_str(testing_pod_container(&t, "fine")->now.message, "");
 	assert_str(testing_pod_container(&t, "else")->now.message, "bye\n");
 	testing_pod_end(&t);
 }

@@ -78,13 +78,13 @@ static void test_endings(void **state)
 
 	(void)state;
 	testing_pod_begin(&t);
-	testing_pod_sh(&t, "well", "printf unended");
+	testing_pod_sh(&t, "fine", "printf unended");
 	testing_pod_sh(&t, "signal", "kill -9 $$");
 	*testing_pod_sh(&t, "missing", "")->command.v = STR("/no/such/program");
 	testing_pod_sh(&t, "cwd", "true")->cwd = STR("/no/such/folder");
 	testing_pod_run(&t);
-	assert_str(testing_pod_container(&t, "well")->now.reason, "Completed");
-	assert_str(testing_pod_log(&t, "well", 0), "unended\n");
+	assert_str(testing_pod_container(&t, "fine")->now.reason, "Completed");
+	assert_str(testing_pod_log(&t, "fine", 0), "unended\n");
 	assert_int_equal(testing_pod_container(&t, "signal")->now.exit_code, 137);
 	assert_int_equal(testing_pod_container(&t, "signal")->now.signal, 9);
 	assert_int_equal(testing_pod_container(&t, "missing")->now.exit_code, 128);

@@ -80,7 +80,7 @@ static void act_on_success(struct probe *pr)
 	}
 }
 
-/* WHY NULL: it is well. */
+/* WHY NULL: it is ok. */
 static void result(struct probe *pr, const char *why)
 {
 	pr->busy = false;

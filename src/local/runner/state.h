@@ -87,7 +87,7 @@ struct runner_unit {
 
 struct news;
 struct host_service;
-enum news_of { NEWS_POD, NEWS_SERVICE, NEWS_CONFIG, NEWS_DEFINITION, NEWS_JOB, NEWS_NODE };
+enum news_of { NEWS_POD, NEWS_SERVICE, NEWS_CONFIG, NEWS_CRD, NEWS_JOB, NEWS_NODE };
 struct runner_watch {
 	struct runner *r;
 	enum news_of of;
@@ -101,7 +101,7 @@ struct runner {
 	char host_ip[NET_IP_TEXT];
 	const struct store_type *pod_type, *event_type, *node_type;
 	struct runner_watch watches[RUNNER_WATCHES];
-	struct runner_watch *job_watches; /* one for each kind; without a watch while there is no definition */
+	struct runner_watch *job_watches; /* one for each kind; without a watch while there is no CRD */
 	struct news *news;
 	size_t n_news, cap_news;
 	struct map pods, units, services, by_wd;
@@ -119,7 +119,7 @@ struct runner {
 	bool fit_due;    /* who may start */
 	bool hosts_due;  /* names have changed */
 	bool config_due; /* a ConfigMap or a Secret has changed */
-	bool types_due;  /* a definition has come */
+	bool types_due;  /* a CRD has come */
 	bool prune_due;  /* logs of jobs that are gone */
 	bool resolv_known;
 	struct str resolv; /* of `arena` */

@@ -154,7 +154,7 @@ void status_write(struct runner *r, struct runner_pod *p)
 	bool missing;
 
 	p->state_changed = false;
-	/* All was said. */
+	/* It has ended, and its status says so. */
 	if (p->slim)
 		return;
 	if (!pod_state_read(&state, &missing, p->folder, &r->round, &e) ||

@@ -28,7 +28,7 @@ static void on_event(void *cookie, const struct store_event *ev)
 		r->config_due = true;
 		return;
 	}
-	if (w->of == NEWS_DEFINITION) {
+	if (w->of == NEWS_CRD) {
 		r->types_due = true;
 		return;
 	}
@@ -64,7 +64,7 @@ bool watch_start(struct runner *r, struct err *e)
 		{ NEWS_CONFIG, STR_INIT(""), STR_INIT("configmaps") },
 		{ NEWS_CONFIG, STR_INIT(""), STR_INIT("secrets") },
 		{ NEWS_NODE, STR_INIT(""), STR_INIT("nodes") },
-		{ NEWS_DEFINITION, STR_INIT("apiextensions.k8s.io"), STR_INIT("customresourcedefinitions") },
+		{ NEWS_CRD, STR_INIT("apiextensions.k8s.io"), STR_INIT("customresourcedefinitions") },
 	};
 
 	for (size_t i = 0; i < RUNNER_WATCHES; i++) {
@@ -156,7 +156,7 @@ void watch_take(struct runner *r)
 			yyjson_doc_free(doc);
 			break;
 		case NEWS_CONFIG:
-		case NEWS_DEFINITION:
+		case NEWS_CRD:
 			BUG("no news");
 		}
 	}

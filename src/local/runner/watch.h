@@ -5,7 +5,7 @@
 #include "local/runner/state.h"
 
 bool watch_start(struct runner *r, struct err *e);
-/* For kinds whose definitions have come. */
+/* For kinds whose CRDs have come. */
 void watch_jobs(struct runner *r);
 /* Watches none of the jobs of before, and has room for those of KINDS. */
 void watch_set_kinds(struct runner *r, const struct kinds *kinds);

@@ -84,7 +84,7 @@ static bool check_names(struct store_call *c, yyjson_val *root, yyjson_val *name
 	return true;
 }
 
-static bool check_definition(struct store_call *c, yyjson_val *root, yyjson_val *before)
+static bool check_crd(struct store_call *c, yyjson_val *root, yyjson_val *before)
 {
 	yyjson_val *spec = json_get(root, "spec"), *names = json_get(spec, "names");
 	struct str group = json_str(json_get(spec, "group")), plural = json_str(json_get(names, "plural"));
@@ -164,7 +164,7 @@ bool crd_prepare(struct store_call *c, yyjson_val *before, yyjson_mut_doc *doc)
 	yyjson_val *root = store_frozen(c->s, doc);
 	yyjson_mut_val *spec = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec");
 
-	if (!check_definition(c, root, before))
+	if (!check_crd(c, root, before))
 		return false;
 	fill_names(c, doc, yyjson_mut_obj_get(spec, "names"));
 	fill_status(c, doc, root);
@@ -223,7 +223,7 @@ static void load_version(struct store *s, const struct db_row *row, yyjson_val *
 	t->several = yyjson_arr_size(json_get(spec, "versions")) > 1;
 }
 
-static bool load_definition(void *cookie, const struct db_row *row)
+static bool load_crd(void *cookie, const struct db_row *row)
 {
 	struct store *s = cookie;
 	yyjson_doc *doc CLEANUP(json_docp) = json_parse(row->text, NULL);
@@ -236,9 +236,9 @@ static bool load_definition(void *cookie, const struct db_row *row)
 
 void crd_load(struct store *s)
 {
-	struct db_range all = { .resource = RES_DEFINITIONS };
+	struct db_range all = { .resource = RES_CRDS };
 
 	for (struct stored_type *t = s->types; t; t = t->next)
 		t->gone = t->pub.custom;
-	db_each(s->db, &all, load_definition, s);
+	db_each(s->db, &all, load_crd, s);
 }

@@ -6,13 +6,13 @@
 
 #include "local/store/testing.h"
 
-static void a_definition_is_a_type_at_once(void **state)
+static void a_crd_is_a_type_at_once(void **state)
 {
 	struct fixture *f = *state;
 	const struct store_type *t;
 
 	assert_null(store_type(f->store, STR("example.org"), STR("v1"), STR("widgets")));
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_said(f, "status.conditions.0.type", "NamesAccepted");
 	assert_said(f, "status.conditions.1.type", "Established");
 	assert_said(f, "status.conditions.1.status", "True");
@@ -35,14 +35,14 @@ static void a_definition_is_a_type_at_once(void **state)
 	assert_said(f, "apiVersion", "example.org/v1");
 }
 
-static void a_dry_definition_is_none(void **state)
+static void a_dry_crd_is_none(void **state)
 {
 	struct fixture *f = *state;
 
 	assert_int_equal(ask(f, (struct store_request){ .verb = STORE_CREATE,
 	                                                .type = type_named(f, "customresourcedefinitions"),
 	                                                .dry_run = true,
-	                                                .body = str_c(definition(f, NULL)) }),
+	                                                .body = str_c(widget_crd(f, NULL)) }),
 	                 201);
 	assert_null(store_type(f->store, STR("example.org"), STR("v1"), STR("widgets")));
 }
@@ -55,7 +55,7 @@ static void versions_share_their_objects(void **state)
 
 	assert_int_equal(
 		create(f, "customresourcedefinitions",
-	               definition(f, "[{\"name\":\"v1\",\"served\":true,\"storage\":false},{\"name\":\"v2\",\"served\":"
+	               widget_crd(f, "[{\"name\":\"v1\",\"served\":true,\"storage\":false},{\"name\":\"v2\",\"served\":"
 	                             "true,\"storage\":true},{\"name\":\"v3\",\"served\":false,\"storage\":false}]")),
 		201);
 	v1 = store_type(f->store, STR("example.org"), STR("v1"), STR("widgets"));
@@ -87,7 +87,7 @@ static void versions_share_their_objects(void **state)
 	assert_said(f, "spec", "2");
 }
 
-static void bad_definitions_are_refused(void **state)
+static void bad_crds_are_refused(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const versions[] = {
@@ -118,7 +118,7 @@ static void bad_definitions_are_refused(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++)
-		if (create(f, "customresourcedefinitions", definition(f, versions[i])) != 422)
+		if (create(f, "customresourcedefinitions", widget_crd(f, versions[i])) != 422)
 			fail_msg("%s: %d", versions[i], f->answer.code);
 	for (size_t i = 0; i < ARRAY_LEN(bodies); i++)
 		if (create(f, "customresourcedefinitions", bodies[i]) != 422)
@@ -126,12 +126,12 @@ static void bad_definitions_are_refused(void **state)
 	assert_null(store_type_at(f->store, 9));
 }
 
-static void a_definition_takes_its_objects_along(void **state)
+static void a_crd_takes_its_objects_along(void **state)
 {
 	struct fixture *f = *state;
 	const struct store_type *t;
 
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	t = type_named(f, "widgets");
 	for (int i = 0; i < 300; i++)
 		assert_int_equal(create(f, "widgets", fmt(f, "{\"metadata\":{\"name\":\"w%d\"}}", i)), 201);
@@ -148,17 +148,17 @@ static void a_definition_takes_its_objects_along(void **state)
 	assert_null(store_type(f->store, STR("example.org"), STR("v1"), STR("widgets")));
 	/* Who still has the type is told so; made again, it is the same one. */
 	assert_int_equal(ask(f, (struct store_request){ .verb = STORE_LIST, .type = t }), 404);
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_ptr_equal(type_named(f, "widgets"), t);
 	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"new\"}}"), 201);
 }
 
-static void a_changed_definition_changes_its_type(void **state)
+static void a_changed_crd_changes_its_type(void **state)
 {
 	struct fixture *f = *state;
 	const struct store_type *t;
 
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	t = type_named(f, "widgets");
 	assert_int_equal(
 		merge_patch(
@@ -178,9 +178,9 @@ static void a_changed_definition_changes_its_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STORE_TEST(a_definition_is_a_type_at_once),       STORE_TEST(a_dry_definition_is_none),
-		STORE_TEST(versions_share_their_objects),         STORE_TEST(bad_definitions_are_refused),
-		STORE_TEST(a_definition_takes_its_objects_along), STORE_TEST(a_changed_definition_changes_its_type),
+		STORE_TEST(a_crd_is_a_type_at_once),       STORE_TEST(a_dry_crd_is_none),
+		STORE_TEST(versions_share_their_objects),  STORE_TEST(bad_crds_are_refused),
+		STORE_TEST(a_crd_takes_its_objects_along), STORE_TEST(a_changed_crd_changes_its_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Not by SQLite, to whom any text is well. */
+/* Not by SQLite, to whom any text is ok. */
 static void a_damaged_row_is_named(void **state)
 {
 	static const char *const harm[] = {

@@ -25,7 +25,7 @@ static void what_was_stored_is_there_again(void **state)
 	struct stat st;
 
 	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
 	uid = fmt(f, "%s", said(f, "metadata.uid"));
 	rv = store_version(f->store);
@@ -415,7 +415,7 @@ static struct fixture *begin_full(struct folder *d)
 	use_shim();
 	f = folder_begin(d);
 	assert_int_equal(create(f, "namespaces", "{\"metadata\":{\"name\":\"ml\"}}"), 201);
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
 	assert_int_equal(create(f, "configmaps", "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"a/b\"]}}"), 201);
 	for (int i = 0; i < 300; i++)

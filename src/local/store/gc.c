@@ -168,7 +168,7 @@ bool gc_step(struct store *s)
 	/* While this goes on nothing new is draining: what is removed here need not ask for another round. */
 	s->draining = false;
 	more = drain(s, RES_NAMESPACES, db_in_namespace, &waits);
-	more = drain(s, RES_DEFINITIONS, db_of_resource, &waits) || more;
+	more = drain(s, RES_CRDS, db_of_resource, &waits) || more;
 	more = collect_orphans(s) || more;
 	s->draining = s->draining || waits || more;
 	return more;

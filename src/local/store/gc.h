@@ -1,4 +1,4 @@
-/* What is left to tidy up: children whose owners are gone, and what is in a namespace or of a definition that was
+/* What is left to tidy up: children whose owners are gone, and what is in a namespace or of a CRD that was
    deleted. */
 #ifndef LOCAL_STORE_GC_H
 #define LOCAL_STORE_GC_H

@@ -61,7 +61,7 @@ static void push_event(struct store *s, enum store_change change, const struct s
 	ASSERT(tree);
 	ev->now.doc = tree;
 	*vec_push(&s->arena, &s->events) = ev;
-	if (str_eq(t->resource, RES_DEFINITIONS))
+	if (str_eq(t->resource, RES_CRDS))
 		s->types_changed = true;
 }
 

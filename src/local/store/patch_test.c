@@ -210,7 +210,7 @@ static void a_strategic_patch_needs_its_keys(void **state)
 	assert_int_equal(strategic(f, "{\"spec\":{\"volumes\":{}}}"), 200);
 	assert_int_equal(strategic(f, "{\"spec\":{\"volumes\":[{\"name\":\"v\"}]}}"), 200);
 	assert_said(f, "spec.volumes", "[{\"name\":\"v\"}]");
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_int_equal(create(f, "widgets", "{\"metadata\":{\"name\":\"w\"}}"), 201);
 	assert_int_equal(patch_as(f, STORE_PATCH_STRATEGIC, "widgets", "w", "{}"), 415);
 	assert_said(f, "reason", "UnsupportedMediaType");

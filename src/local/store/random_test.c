@@ -296,7 +296,7 @@ static void no_body_breaks_anything(void **state)
 	struct rng rng = rng_seed(1);
 	struct buf body = BUF_INIT(1 << 20);
 
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	for (int i = 0; i < 6000; i++) {
 		const struct store_type *t = type_named(f, plurals[rng_below(&rng, ARRAY_LEN(plurals))]);
 		struct store_request r = { .verb = (enum store_verb)(STORE_CREATE + rng_below(&rng, 4)),

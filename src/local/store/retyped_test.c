@@ -147,7 +147,7 @@ static void is_redefined(struct fixture *f, const char *text)
 	assert_int_equal(create(f, "aitrainingjobs", "{\"metadata\":{\"generateName\":\"n-\"}}"), 201);
 }
 
-static void definitions(void **state)
+static void crds(void **state)
 {
 	struct fixture *f = *state;
 
@@ -161,7 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(pods), STORE_TEST(services), STORE_TEST(nodes),
-		STORE_TEST(jobs), STORE_TEST(others),   STORE_TEST(definitions),
+		STORE_TEST(jobs), STORE_TEST(others),   STORE_TEST(crds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,10 +32,10 @@ struct stored_type {
 	const struct type_rules *rules;
 	struct str resource; /* pods, mxjobs.mlkube.io: the same for all versions */
 	struct arena arena;  /* of the strings of a custom one */
-	bool gone;           /* there is no definition any more */
-	bool terminating;    /* its definition is being deleted */
+	bool gone;           /* there is no CRD any more */
+	bool terminating;    /* its CRD is being deleted */
 	bool several;        /* other versions share its objects: apiVersion must be set on the way out */
-	bool storage;        /* the version that the definition stores */
+	bool storage;        /* the version that the CRD stores */
 	struct stored_type *next;
 };
 
@@ -78,7 +78,7 @@ struct store {
 	struct store_history history;
 	struct store_watch *watches;
 	bool untidy;   /* store_step() has something to do now */
-	bool draining; /* a namespace or a definition waits for what is in it */
+	bool draining; /* a namespace or a CRD waits for what is in it */
 };
 
 struct store_call {

@@ -7,7 +7,7 @@
  * is stored; they must not call the store from there (ending a watch is allowed).
  *
  * Unlike Kubernetes: foreground deletion is done as background deletion; objects are not checked, pruned or
- * defaulted by a definition's schema; a pod's spec may be changed after it was made; managedFields are not kept.
+ * defaulted by a CRD's schema; a pod's spec may be changed after it was made; managedFields are not kept.
  */
 #ifndef LOCAL_STORE_STORE_H
 #define LOCAL_STORE_STORE_H
@@ -38,7 +38,7 @@ struct store *store_open(const struct store_config *c, struct err *e);
 void store_close(struct store *s);
 
 /* A type of objects. Builtin ones: namespaces pods services events nodes configmaps secrets (v1), leases
-   (coordination.k8s.io/v1), customresourcedefinitions (apiextensions.k8s.io/v1). Each stored definition adds
+   (coordination.k8s.io/v1), customresourcedefinitions (apiextensions.k8s.io/v1). Each stored CRD adds
    one for each of its served versions; they share their objects. */
 struct store_type {
 	struct str group, version, plural, singular, kind, list_kind;
@@ -46,9 +46,9 @@ struct store_type {
 	struct str categories;  /* … */
 	bool namespaced;
 	bool status; /* has a status subresource */
-	bool custom; /* by a definition */
+	bool custom; /* by a CRD */
 };
-/* NULL: there is none. The pointer is good until store_close(); once the definition is gone, calls with it are
+/* NULL: there is none. The pointer is good until store_close(); once the CRD is gone, calls with it are
    answered with 404. */
 const struct store_type *store_type(const struct store *s, struct str group, struct str version, struct str plural);
 /* The I-th, in a fixed order; NULL at the end. */
@@ -118,7 +118,7 @@ void store_watch_free(struct store_watch *w);
 /* The newest version: bookmarks carry it. */
 uint64_t store_version(const struct store *s);
 
-/* Does what need not be done inside a call: children whose owners are gone, what is in a namespace or of a definition
+/* Does what need not be done inside a call: children whose owners are gone, what is in a namespace or of a CRD
    that was deleted, events older than an hour. A pod on a node is not removed when its grace is over: that is for
    whoever runs it, with a second DELETE of grace 0. Call it once after store_open(); it returns when to call it again,
    NEVER if nothing waits. */

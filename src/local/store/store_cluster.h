@@ -26,7 +26,7 @@ struct cluster *store_cluster_new(const struct store_cluster_config *c, struct e
 void store_cluster_free(struct cluster *c);
 
 /* Which kinds are watched; may be called again when kinds are added or removed. False, with *E, if one of them has no
-   definition in the store; then none is watched. */
+   CRD in the store; then none is watched. */
 bool store_cluster_set_kinds(struct cluster *c, const struct store_kind *kinds, size_t n, struct err *e);
 
 #endif

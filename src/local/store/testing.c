@@ -215,7 +215,7 @@ void each_retyped(struct fixture *f, const char *name, void (*fn)(struct fixture
 	yyjson_doc_free(doc);
 }
 
-const char *definition(struct fixture *f, const char *versions)
+const char *widget_crd(struct fixture *f, const char *versions)
 {
 	return fmt(
 		f,

@@ -51,8 +51,8 @@ void each_retyped(struct fixture *f, const char *name, void (*fn)(struct fixture
 /* The sample itself. */
 const char *sample(struct fixture *f, const char *name);
 
-/* A definition of widgets.example.org, kind Widget, with that JSON list of versions; NULL: v1 with a status. */
-const char *definition(struct fixture *f, const char *versions);
+/* A CRD of widgets.example.org, kind Widget, with that JSON list of versions; NULL: v1 with a status. */
+const char *widget_crd(struct fixture *f, const char *versions);
 
 #define POD(name) "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}"
 

@@ -41,7 +41,7 @@ static const struct type_rules rules_node = { .keeps_status = true, .fields = no
 static const struct type_rules rules_event = { .made_by_update = true, .fields = event_fields };
 static const struct type_rules rules_lease = { .conditional = true, .made_by_update = true, .fields = no_fields };
 static const struct type_rules rules_secret = { .fields = secret_fields, .prepare = prepare_secret };
-static const struct type_rules rules_definition = {
+static const struct type_rules rules_crd = {
 	.generation = true, .conditional = true, .drained = true, .fields = no_fields, .prepare = crd_prepare
 };
 
@@ -79,7 +79,7 @@ static const struct {
 	    STR_INIT("customresourcedefinition"), STR_INIT("CustomResourceDefinition"),
 	    STR_INIT("CustomResourceDefinitionList"), STR_INIT("crd,crds"), STR_INIT("api-extensions"), false, true,
 	    false },
-	  &rules_definition },
+	  &rules_crd },
 };
 
 struct stored_type *type_new(struct store *s, const struct store_type *t, struct str resource,

@@ -14,6 +14,6 @@ const struct stored_type *type_of_resource(const struct store *s, struct str res
 extern const struct type_rules rules_custom;
 #define RES_NAMESPACES STR("namespaces")
 #define RES_EVENTS STR("events")
-#define RES_DEFINITIONS STR("customresourcedefinitions.apiextensions.k8s.io")
+#define RES_CRDS STR("customresourcedefinitions.apiextensions.k8s.io")
 
 #endif

@@ -10,7 +10,7 @@ static const char widget[] = "{\"metadata\":{\"name\":\"w\"},\"spec\":{\"n\":1},
 
 static void make_widget(struct fixture *f)
 {
-	assert_int_equal(create(f, "customresourcedefinitions", definition(f, NULL)), 201);
+	assert_int_equal(create(f, "customresourcedefinitions", widget_crd(f, NULL)), 201);
 	assert_int_equal(create(f, "widgets", widget), 201);
 }
 

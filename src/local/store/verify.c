@@ -76,7 +76,7 @@ bool store_verify(struct db *d, struct err *e)
 		db_all(d, own_object, &is);
 	}
 	if (!db_failed(d) && (version < is.version || version > INT64_MAX)) {
-		log_warn(NO_FIELDS, "the database's version is damaged: it goes on after the newest object's");
+		log_warn(NO_FIELDS, "the database's version is damaged: it continues after that of the newest object");
 		db_set_version(d, is.version);
 	}
 	arena_release(&is.arena);

@@ -1,6 +1,6 @@
-#include "local/api/definition.h"
+#include "local/api/crd.h"
 
-yyjson_val *definition_version(struct store *s, const struct store_type *t, yyjson_doc **doc)
+yyjson_val *crd_version(struct store *s, const struct store_type *t, yyjson_doc **doc)
 {
 	const struct store_type *crds =
 		store_type(s, STR("apiextensions.k8s.io"), STR("v1"), STR("customresourcedefinitions"));

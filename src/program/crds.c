@@ -1,4 +1,4 @@
-/* The definitions of the kinds, at the start and at the end of the program. */
+/* The CRDs of the kinds, at the start and at the end of the program. */
 #include "program/program.h"
 
 #include "base/log.h"
@@ -65,7 +65,7 @@ static void report(struct program *p)
 	}
 }
 
-/* Says what keeps a definition waiting, once for each trouble. */
+/* Says what keeps a CRD waiting, once for each trouble. */
 static void crd_says(struct program *p, size_t i)
 {
 	const char *text = crd_text(p->crds[i]);
