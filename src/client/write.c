@@ -360,17 +360,28 @@ static bool is_kinds_fault(const struct problem *p)
 	return ret && p->severity == PROBLEM_ERROR && !str_has_prefix(p->path, STR("metadata."));
 }
 
-/* What a kind has written wrong is no mistake of whoever runs a command. */
-static bool check_written(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
+/* The job as its kind reads it; NULL: that was said. */
+static struct kind_job *read_job(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
 {
-	struct cli_report r = report_to(stderr);
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, kind, job, uid_any, &e);
-	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
 
 	if (kj)
 		kind_check_fields(kj, cli_unknown_fields(cli));
-	for (size_t i = 0; p && i < p->list.n; i++)
+	else
+		cli->status = cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
+	err_release(&e);
+	return kj;
+}
+
+/* What a kind has written wrong is no mistake of whoever runs a command. */
+static bool check_written(struct cli *cli, struct kinds *kinds, const struct kind *kind, const struct kind_job *kj)
+{
+	const struct problems *p = &kind_job(kj)->problems;
+	struct cli_report r = report_to(stderr);
+	struct err e = ERR_INIT;
+
+	for (size_t i = 0; i < p->list.n; i++)
 		if (is_kinds_fault(&p->list.v[i])) {
 			kind_blame_write(kinds, kind, &p->list.v[i], &e);
 			report_kind(&r, kind, str_c(err_msg(&e)));
@@ -378,7 +389,6 @@ static bool check_written(struct cli *cli, struct kinds *kinds, const struct kin
 	if (r.errors)
 		cli->status = CLI_FAILED;
 	err_release(&e);
-	kind_job_free(kj);
 	return !r.errors;
 }
 
@@ -394,42 +404,48 @@ static yyjson_doc *edited(struct cli *cli, const struct job_edits *edits, yyjson
 }
 
 /* Problems are those of options: there is no file that they could stand in. */
-static struct kind_job *checked_job(struct cli *cli, struct kinds *kinds, const struct kind *kind,
-                                    const struct job_edits *edits, yyjson_val *job)
+static bool check_options_used(struct cli *cli, const struct job_edits *edits, const struct kind_job *kj)
 {
+	const struct problems *p = &kind_job(kj)->problems;
 	struct cli_report r = report_to(stderr);
-	struct err e = ERR_INIT;
-	struct kind_job *kj = kind_read(kinds, kind, job, uid_any, &e);
-	const struct problems *p = kj ? &kind_job(kj)->problems : NULL;
-	bool ok;
+	bool ok = p->errors == 0;
 
-	if (kj)
-		kind_check_fields(kj, cli_unknown_fields(cli));
 	r.edits = edits;
-	ok = p && p->errors == 0;
-	for (size_t i = 0; p && i < p->list.n; i++) {
+	for (size_t i = 0; i < p->list.n; i++) {
 		bool error = p->list.v[i].severity == PROBLEM_ERROR;
 
 		if ((error || ok) && !report_edit(&r, &cli->arena, &p->list.v[i]))
 			cli_fail(cli, CLI_INVALID, "%s%.*s: %.*s", error ? "" : "warning: ", STR_F(p->list.v[i].path),
 			         STR_F(p->list.v[i].message));
 	}
-	if (!kj)
-		cli_fail(cli, CLI_FAILED, "%s", err_msg(&e));
 	if (!ok)
-		cli->status = kj ? CLI_INVALID : CLI_FAILED;
-	err_release(&e);
-	if (!ok) {
+		cli->status = CLI_INVALID;
+	return ok;
+}
+
+/* The kind's own job in *DOC becomes the edited one; NULL: it was said what is wrong. */
+static struct kind_job *edit_and_check(struct cli *cli, struct kinds *kinds, const struct kind *kind,
+                                       const struct job_edits *edits, yyjson_doc **doc)
+{
+	struct kind_job *kj = read_job(cli, kinds, kind, yyjson_doc_get_root(*doc));
+	yyjson_doc *plain = *doc;
+	bool ok = kj && check_written(cli, kinds, kind, kj);
+
+	if (ok && edits_any(edits)) {
 		kind_job_free(kj);
-		kj = NULL;
+		*doc = edited(cli, edits, yyjson_doc_get_root(plain));
+		yyjson_doc_free(plain);
+		kj = *doc ? read_job(cli, kinds, kind, yyjson_doc_get_root(*doc)) : NULL;
 	}
-	return kj;
+	if (ok && kj && check_options_used(cli, edits, kj))
+		return kj;
+	kind_job_free(kj);
+	return NULL;
 }
 
 yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,
                       const struct job_edits *edits, struct kind_job **kj)
 {
-	CLEANUP(json_docp) yyjson_doc *plain = NULL;
 	struct role_list roles = { 0 };
 	const struct kind *kind;
 	struct kind_job *checked;
@@ -438,11 +454,8 @@ yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_o
 	if (!check_options(cli, o) || !read_roles(cli, o, &roles) || !check_command(cli, o))
 		return NULL;
 	kind = find_kind(cli, kinds, o->kind);
-	plain = kind ? write_plain(cli, kinds, o, &roles, kind) : NULL;
-	if (!plain || !check_written(cli, kinds, kind, yyjson_doc_get_root(plain)))
-		return NULL;
-	doc = edited(cli, edits, yyjson_doc_get_root(plain));
-	checked = doc ? checked_job(cli, kinds, kind, edits, yyjson_doc_get_root(doc)) : NULL;
+	doc = kind ? write_plain(cli, kinds, o, &roles, kind) : NULL;
+	checked = doc ? edit_and_check(cli, kinds, kind, edits, &doc) : NULL;
 	if (!checked) {
 		yyjson_doc_free(doc);
 		return NULL;
