@@ -82,12 +82,28 @@ static bool has_child(const struct sim_job *job, enum resource sort, struct str 
 	return false;
 }
 
-/* By startAfter. */
-static bool waits_for(const struct job *spec, const struct role *role, struct str other)
+/* Has it ended, or a pod of its own that stays? One that nobody lets go is not its own any more. */
+static bool is_there(const struct sim_job *job, const struct role *role, const struct record *r, int32_t index)
+{
+	const struct record_role *rr = record_role_of(r, role->name);
+
+	if (rr && (ranges_has(&rr->completed, index) || ranges_has(&rr->failed, index)))
+		return true;
+	for (const struct sim_pod *p = job->pods; rr && p; p = p->next)
+		if (str_eq(p->now.role, role->name) && p->now.index == index && !p->now.meta.deleted &&
+		    p->now.generation >= record_generation(r, role, rr, index))
+			return true;
+	return false;
+}
+
+/* By startAfter: of a role that it waits for a replica is missing, for a reason that is asked for there. */
+static bool waits_for_others(const struct sim_job *job, const struct job *spec, const struct role *role,
+                             const struct record *r)
 {
 	for (size_t i = 0; i < spec->n_roles && i < JOB_MAX_ROLES; i++)
-		if ((role->after >> i & 1) && str_eq(spec->roles[i].name, other))
-			return true;
+		for (int32_t k = 0; (role->after >> i & 1) && k < spec->roles[i].count; k++)
+			if (!is_there(job, &spec->roles[i], r, k))
+				return true;
 	return false;
 }
 
@@ -101,8 +117,7 @@ static void settle_others(struct sim *s, const struct sim_job *job, const struct
 		bool kept_out = job->barred == NEVER && str_eq(role->name, job->barred_role);
 
 		if (role->aux || !rr || !rr->accepted || r->drain || rr->drain ||
-		    (job->barred == NEVER && waits_for(spec, role, job->barred_role)) ||
-		    (kept_out && job->barred_sort == RES_POD))
+		    waits_for_others(job, spec, role, r) || (kept_out && job->barred_sort == RES_POD))
 			continue;
 		for (int32_t k = 0; k < role->count; k++)
 			if (!ranges_has(&rr->completed, k) && !ranges_has(&rr->failed, k) &&
