@@ -187,6 +187,8 @@ submit_loses_lines() {
   lost="$((400001 - shown)) $full"
   grep -E "^dljob logs: trainer-0: $lost\$" err
   phase_is loses Succeeded
+  # One condition says it, however often the status was written.
+  is "$(api "$pods" | jq '[.items[].status.conditions[] | select(.type | endswith("log-lost"))] | length')" 1
   dljob get --local loses >got
   grep -E "Warning +LogLost +trainer-0 +$lost" got
   # Whoever looks later hears it, too.

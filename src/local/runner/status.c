@@ -4,6 +4,7 @@
 #include "local/runner/call.h"
 #include "local/runner/events.h"
 #include "local/runner/pods.h"
+#include "object/labels.h"
 
 #include <unistd.h>
 
@@ -29,7 +30,8 @@ enum { STATUS_MAX = 1 << 20, CONTAINERS_MAX = 256 };
 
 static bool is_ours(struct str type)
 {
-	static const char *const ours[] = { "PodScheduled", "Initialized", "ContainersReady", "Ready" };
+	static const char *const ours[] = { "PodScheduled", "Initialized", "ContainersReady", "Ready",
+		                            CONDITION_LOG_LOST };
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		if (str_eqc(type, ours[i]))
