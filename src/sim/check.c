@@ -140,10 +140,12 @@ static void check_lost(struct sim *s, const struct sim_job *job, const struct re
 	}
 }
 
-/* Nobody has deleted a pod that is there and was not asked to go. */
-static void check_deleted(struct sim *s, const struct sim_job *job, const struct record *before,
-                          const struct record *after)
+/* Nobody has deleted a pod that is there and was not asked to go. What a former leader asked was true when it was
+   answered: its successor may have made the pod since. */
+static void check_deleted(struct sim *s, const struct sim_link *writer, const struct sim_job *job,
+                          const struct record *before, const struct record *after)
 {
+	bool former = writer && writer != s->link;
 	const struct restart_note *last = &after->last;
 	const struct record_role *rr = record_role_of(before, last->role);
 
@@ -153,7 +155,8 @@ static void check_deleted(struct sim *s, const struct sim_job *job, const struct
 		const struct role *role = job_role(kind_job(job->spec), p->now.role);
 
 		if (role && str_eq(p->now.role, last->role) && p->now.index == last->index && !p->hidden && !p->late &&
-		    !p->now.meta.deleted && p->now.generation == record_generation(before, role, rr, last->index))
+		    !(former && p->by == s->link) && !p->now.meta.deleted &&
+		    p->now.generation == record_generation(before, role, rr, last->index))
 			sim_broken(s, INV_UNKNOWN, "%.*s starts again since %.*s was deleted, and it is there",
 			           STR_F(job->name), STR_F(p->now.meta.name));
 	}
@@ -516,7 +519,7 @@ void check_status(struct sim *s, const struct sim_request *r, struct sim_job *jo
 	check_early(s, r->link, job, spec, was, is);
 	check_later_version(s, job, before, after);
 	nodes_excuse(s);
-	check_deleted(s, job, was, is);
+	check_deleted(s, r->link, job, was, is);
 	check_lost(s, job, was, is);
 	check_excused(s, job, was, is);
 	if (is->level.generation < was->level.generation)
