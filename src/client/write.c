@@ -60,6 +60,15 @@ struct role_list {
 	VEC(struct kind_role) all;
 };
 
+/* One job that is written. */
+struct writing {
+	struct cli *cli;
+	struct kinds *kinds;
+	const struct write_options *options;
+	const struct kind *kind;
+	struct role_list roles;
+};
+
 static bool read_role(struct cli *cli, struct str part, struct role_list *ret)
 {
 	struct str rest = part, name = STR_NONE;
@@ -349,19 +358,39 @@ static yyjson_doc *write_plain(struct cli *cli, struct kinds *kinds, const struc
 	return in_order(doc);
 }
 
-/* Does the kind alone have to do with it, and none of its words or numbers come from the command line? */
-static bool is_kinds_fault(const struct problem *p)
+/* Is a field of the path called as a role? */
+static bool names_role(const struct role_list *roles, struct str path)
+{
+	struct str rest = path, step;
+
+	while (str_next(&rest, '.', &step)) {
+		struct str name = STR_NONE;
+
+		str_next(&step, '[', &name);
+		for (size_t i = 0; i < roles->all.n; i++)
+			if (str_eq_nocase(roles->all.v[i].name, name))
+				return true;
+	}
+	return false;
+}
+
+/* Has the kind written a field that it does not have, not written one that it must have, or one of another type? Where
+   the roles were asked for, fields with their names, and what is missing, may be the asker's. */
+static bool is_kinds_fault(const struct write_options *o, const struct role_list *roles, const struct problem *p)
 {
 	static const char *const types[] = { ", found a ", ", found an ", ", found null" };
-	bool ret = str_has_prefix(p->message, STR("unknown field")) || str_has_prefix(p->message, STR("is missing"));
+	bool missing = str_has_prefix(p->message, STR("is missing"));
+	bool ret = missing || str_has_prefix(p->message, STR("unknown field"));
 
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		ret = ret || strstr(p->message.p, types[i]);
+	if (o->roles && (missing || names_role(roles, p->path)))
+		return false;
 	return ret && p->severity == PROBLEM_ERROR && !str_has_prefix(p->path, STR("metadata."));
 }
 
 /* The job as its kind reads it; NULL: that was said. */
-static struct kind_job *read_job(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
+static struct kind_job *read_written(struct cli *cli, struct kinds *kinds, const struct kind *kind, yyjson_val *job)
 {
 	struct err e = ERR_INIT;
 	struct kind_job *kj = kind_read(kinds, kind, job, uid_any, &e);
@@ -374,20 +403,30 @@ static struct kind_job *read_job(struct cli *cli, struct kinds *kinds, const str
 	return kj;
 }
 
-/* What a kind has written wrong is no mistake of whoever runs a command. */
-static bool check_written(struct cli *cli, struct kinds *kinds, const struct kind *kind, const struct kind_job *kj)
+static bool has_problem(const struct kind_job *kj, const struct problem *p)
 {
-	const struct problems *p = &kind_job(kj)->problems;
+	const struct problems *all = &kind_job(kj)->problems;
+
+	for (size_t i = 0; i < all->list.n; i++)
+		if (str_eq(all->list.v[i].path, p->path) && str_eq(all->list.v[i].message, p->message))
+			return true;
+	return false;
+}
+
+/* What a kind has written wrong, and no edit has mended, is no mistake of whoever runs a command. */
+static bool check_written(struct writing *w, const struct kind_job *plain, const struct kind_job *job)
+{
+	const struct problems *p = &kind_job(plain)->problems;
 	struct cli_report r = report_to(stderr);
 	struct err e = ERR_INIT;
 
 	for (size_t i = 0; i < p->list.n; i++)
-		if (is_kinds_fault(&p->list.v[i])) {
-			kind_blame_write(kinds, kind, &p->list.v[i], &e);
-			report_kind(&r, kind, str_c(err_msg(&e)));
+		if (is_kinds_fault(w->options, &w->roles, &p->list.v[i]) && has_problem(job, &p->list.v[i])) {
+			kind_blame_write(w->kinds, w->kind, &p->list.v[i], &e);
+			report_kind(&r, w->kind, str_c(err_msg(&e)));
 		}
 	if (r.errors)
-		cli->status = CLI_FAILED;
+		w->cli->status = CLI_FAILED;
 	err_release(&e);
 	return !r.errors;
 }
@@ -424,20 +463,22 @@ static bool check_options_used(struct cli *cli, const struct job_edits *edits, c
 }
 
 /* The kind's own job in *DOC becomes the edited one; NULL: it was said what is wrong. */
-static struct kind_job *edit_and_check(struct cli *cli, struct kinds *kinds, const struct kind *kind,
-                                       const struct job_edits *edits, yyjson_doc **doc)
+static struct kind_job *edit_and_check(struct writing *w, const struct job_edits *edits, yyjson_doc **doc)
 {
-	struct kind_job *kj = read_job(cli, kinds, kind, yyjson_doc_get_root(*doc));
-	yyjson_doc *plain = *doc;
-	bool ok = kj && check_written(cli, kinds, kind, kj);
+	struct kind_job *plain = read_written(w->cli, w->kinds, w->kind, yyjson_doc_get_root(*doc)), *kj = plain;
+	yyjson_doc *before = *doc;
+	bool ok;
 
-	if (ok && edits_any(edits)) {
-		kind_job_free(kj);
-		*doc = edited(cli, edits, yyjson_doc_get_root(plain));
-		yyjson_doc_free(plain);
-		kj = *doc ? read_job(cli, kinds, kind, yyjson_doc_get_root(*doc)) : NULL;
+	if (plain && edits_any(edits)) {
+		*doc = edited(w->cli, edits, yyjson_doc_get_root(before));
+		kj = *doc ? read_written(w->cli, w->kinds, w->kind, yyjson_doc_get_root(*doc)) : NULL;
 	}
-	if (ok && kj && check_options_used(cli, edits, kj))
+	ok = kj && check_written(w, plain, kj) && check_options_used(w->cli, edits, kj);
+	if (plain != kj)
+		kind_job_free(plain);
+	if (before != *doc)
+		yyjson_doc_free(before);
+	if (ok)
 		return kj;
 	kind_job_free(kj);
 	return NULL;
@@ -446,16 +487,15 @@ static struct kind_job *edit_and_check(struct cli *cli, struct kinds *kinds, con
 yyjson_doc *write_job(struct cli *cli, struct kinds *kinds, const struct write_options *o,
                       const struct job_edits *edits, struct kind_job **kj)
 {
-	struct role_list roles = { 0 };
-	const struct kind *kind;
+	struct writing w = { .cli = cli, .kinds = kinds, .options = o };
 	struct kind_job *checked;
 	yyjson_doc *doc;
 
-	if (!check_options(cli, o) || !read_roles(cli, o, &roles) || !check_command(cli, o))
+	if (!check_options(cli, o) || !read_roles(cli, o, &w.roles) || !check_command(cli, o))
 		return NULL;
-	kind = find_kind(cli, kinds, o->kind);
-	doc = kind ? write_plain(cli, kinds, o, &roles, kind) : NULL;
-	checked = doc ? edit_and_check(cli, kinds, kind, edits, &doc) : NULL;
+	w.kind = find_kind(cli, kinds, o->kind);
+	doc = w.kind ? write_plain(cli, kinds, o, &w.roles, w.kind) : NULL;
+	checked = doc ? edit_and_check(&w, edits, &doc) : NULL;
 	if (!checked) {
 		yyjson_doc_free(doc);
 		return NULL;

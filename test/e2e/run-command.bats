@@ -379,8 +379,26 @@ LUA
   split dljob run --kinds-dir kinds --kind RingJob --set spec.policy.cleanPods=x -- true
   is "$status" 1
   is "$err" "kinds/ring.lua:12: error: write: spec.wrkers: unknown field, did you mean \`workers\`?"
+  # An edit that mends it ends that.
+  split dljob run --kinds-dir kinds --kind RingJob -o yaml --image i --set spec.wrkers=null --set spec.workers=1 -- true
+  is "$status$err" 0
   sed -i 's/return { wrkers/template.spec.containers[1].comand = "x"\n    return { workers/' kinds/ring.lua
   split dljob init --kinds-dir kinds --kind RingJob -- true
   is "$status" 1
   has "$err" "kinds/ring.lua:12: error: write: spec.template.spec.containers[0].comand: unknown field"
+  # Fields with the names of roles are those of whoever asked for the roles.
+  sed -i '/^  write = /,$d' kinds/ring.lua
+  cat >>kinds/ring.lua <<'LUA'
+  write = function(roles, template)
+    local spec = { template = template }
+    spec[roles[1].name] = roles[1].count
+    return spec
+  end,
+}
+LUA
+  split dljob init --kinds-dir kinds --kind RingJob --image i --roles workers=2 -- true
+  is "$status$err" 0
+  split dljob init --kinds-dir kinds --kind RingJob --image i --roles wrkers=2 -- true
+  is "$status" 2
+  has "$err" "dljob init: spec.wrkers: unknown field, did you mean \`workers\`?"
 }
