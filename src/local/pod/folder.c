@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPEC_MAX = 4 << 20, STATE_ROOM = 16 << 10 };
+/* Of a container: its last words, and what JSON makes of them. */
+enum { SPEC_MAX = 4 << 20, STATE_ROOM = 8 << 10, STATE_OF_CONTAINER = 8 << 10 };
 
 static bool make_folder(const char *path, unsigned mode, struct err *e)
 {
@@ -65,14 +66,14 @@ static bool make_volume(const char *folder, const struct pod_volume *v, struct a
 }
 
 /* Of the first states of it and of the last: one that cannot say how it is would run unseen. */
-static bool keep_state_room(const char *folder, const char *name, struct arena *a, struct err *e)
+static bool keep_state_room(const char *folder, const char *name, size_t containers, struct arena *a, struct err *e)
 {
 	struct str path = arena_printf(a, "%s/%s", folder, name);
 	int fd = open(path.p, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	bool ok = fd >= 0;
 
 	/* Not every file system can. */
-	if (ok && fallocate(fd, 0, 0, STATE_ROOM) != 0)
+	if (ok && fallocate(fd, 0, 0, (off_t)(STATE_ROOM + containers * STATE_OF_CONTAINER)) != 0)
 		ok = errno != ENOSPC && errno != EDQUOT;
 	if (!ok)
 		err_set(e, ERR_IO, "%s: %s", path.p, strerror(errno));
@@ -94,7 +95,8 @@ bool pod_prepare(const char *folder, const struct pod_spec *spec, struct err *e)
 		ok = err_set(e, ERR_LIMIT, "the pod is larger than %d bytes", SPEC_MAX);
 	/* The environment may hold secrets. */
 	ok = ok && write_file(arena_printf(&a, "%s/spec.json", folder).p, buf_str(&text), 0600, e) &&
-	     keep_state_room(folder, POD_NEXT_STATE, &a, e) && keep_state_room(folder, POD_LAST_STATE, &a, e);
+	     keep_state_room(folder, POD_NEXT_STATE, spec->containers.n, &a, e) &&
+	     keep_state_room(folder, POD_LAST_STATE, spec->containers.n, &a, e);
 	buf_release(&text);
 	arena_release(&a);
 	return ok;

@@ -87,6 +87,9 @@ static bool write_state(struct proc_pod *p)
 		keep_room(POD_NEXT_STATE, text.n + STATE_SPARE);
 		keep_room(POD_LAST_STATE, text.n + STATE_SPARE);
 	}
+	/* What was kept for another state that there will not be is room for the next try. */
+	if (!ok && last && problem == ENOSPC)
+		unlink(POD_NEXT_STATE);
 	if (!ok)
 		log_warn(NO_FIELDS, "state.json cannot be written: %s", strerror(problem));
 	p->dirty = !ok;
