@@ -12,6 +12,8 @@
 # so that nothing on the machine changes. On other systems nothing is installed: if something is
 # missing, the names that distributions have for it are printed, and the exit status is 1.
 set -eu
+# A folder that is named on the command line is where the caller sees it.
+case ${1:-}:${2:-} in --yyjson:[!/]*) set -- "$1" "$PWD/$2" ;; esac
 cd "$(dirname "$0")/.."
 
 # What it is and how it is recognised; its package in Debian, Fedora, Arch and openSUSE.

@@ -111,8 +111,10 @@ yyjson must be 0.10 or later; where the package is older, as in Ubuntu 24.04:
   printf '#include "yyjson.h"\nint yyjson_of_ours(void) { return 10; }\n' >own/src/yyjson.c
   split scripts/deps.sh --yyjson nowhere
   is "$status" 2
-  is "$err" "deps: there is no nowhere/src/yyjson.c"
-  split scripts/deps.sh --yyjson own
+  is "$err" "deps: there is no $PWD/nowhere/src/yyjson.c"
+  cd own
+  split ../scripts/deps.sh --yyjson .
+  cd ..
   is "$status" 0
   is "$out$err" ""
   printf '#include <yyjson.h>\nint main(void) { return yyjson_of_ours(); }\n' >main.c

@@ -56,7 +56,8 @@ bool route_body_type(struct api_routing *r)
 	}
 	return route_refuse(r, HTTP_UNSUPPORTED,
 	                    "the body of the request was in an unknown format - accepted media types include: "
-	                    "application/json; write it as YAML and use create -f");
+	                    "application/json%s",
+	                    r->ret->request.verb == STORE_CREATE ? "; write it as YAML and use create -f" : "");
 }
 
 static bool number_parameter(struct api_routing *r, const char *name, int64_t least, int64_t *ret)
