@@ -235,8 +235,10 @@ enum exit_code forward_run(struct remote *r, struct str ns, struct str pod, cons
 	fflush(stdout);
 	if (ok)
 		remote_wait(r, never, NULL);
-	while (f.links)
-		link_free(f.links);
+	for (struct forwarded *l = f.links, *next; l; l = next) {
+		next = l->next;
+		link_free(l);
+	}
 	for (size_t i = 0; i < f.n; i++) {
 		loop_fd_free(f.listeners[i].watch);
 		close(f.listeners[i].fd);

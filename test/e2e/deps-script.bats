@@ -112,9 +112,7 @@ yyjson must be 0.10 or later; where the package is older, as in Ubuntu 24.04:
   split scripts/deps.sh --yyjson nowhere
   is "$status" 2
   is "$err" "deps: there is no $PWD/nowhere/src/yyjson.c"
-  cd own
-  split ../scripts/deps.sh --yyjson .
-  cd ..
+  split sh -c 'cd own && ../scripts/deps.sh --yyjson .'
   is "$status" 0
   is "$out$err" ""
   printf '#include <yyjson.h>\nint main(void) { return yyjson_of_ours(); }\n' >main.c

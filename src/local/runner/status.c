@@ -30,13 +30,12 @@ enum { STATUS_MAX = 1 << 20, CONTAINERS_MAX = 256 };
 
 static bool is_ours(struct str type)
 {
-	static const char *const ours[] = { "PodScheduled", "Initialized", "ContainersReady", "Ready",
-		                            CONDITION_LOG_LOST };
+	static const char *const ours[] = { "PodScheduled", "Initialized", "ContainersReady", "Ready" };
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		if (str_eqc(type, ours[i]))
 			return true;
-	return false;
+	return str_eqc(type, CONDITION_LOG_LOST);
 }
 
 /* Others' conditions stay as they are. */
