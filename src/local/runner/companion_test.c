@@ -66,6 +66,11 @@ static bool both_said(struct lab *l)
 	return str_has_suffix(lab_log(l, "a"), STR("]\n")) && str_has_suffix(lab_log(l, "b"), STR("]\n"));
 }
 
+static bool both_run(struct lab *l)
+{
+	return lab_said(l, "a", "status.phase", "Running") && lab_said(l, "b", "status.phase", "Running");
+}
+
 static bool c_has_the_next(struct lab *l)
 {
 	return has_address(l, "c", "http://127.0.0.1:6008/");
@@ -93,7 +98,7 @@ static void two(struct lab *l)
 	lab_start(l);
 	board(l, "c");
 	lab_until(l, c_has_the_next);
-	CHECK(lab_said(l, "a", "status.phase", "Running") && lab_said(l, "b", "status.phase", "Running"));
+	lab_until(l, both_run);
 }
 
 static bool waits(struct lab *l)
