@@ -21,12 +21,30 @@ static void ask_child(struct operator_loop *op, struct cached_job *job, const st
 	                                           .generation = ch->resource == RES_POD ? ch->pod->generation : 0 });
 }
 
+/* Has somebody shown it meanwhile? Then it is asked for as the others are, if need be. */
+static bool has_child(const struct children *ch, enum resource r, struct str name)
+{
+	for (const struct cached_child *c = ch ? ch->first[r] : NULL; c; c = c->next)
+		if (str_eq(cached_child_meta(c)->name, name))
+			return true;
+	return false;
+}
+
 bool ask_doubted(struct operator_loop *op, struct cached_job *job, const struct children *ch)
 {
 	bool asked = job->versions.unsure;
 
 	if (asked)
 		send_get_job(op, job);
+	while (job->n_doubts && send_may(op, job)) {
+		struct request_sent p = job->doubts[--job->n_doubts];
+
+		if (!has_child(ch, p.resource, p.name)) {
+			send_get_child(op, &p);
+			asked = true;
+		}
+		requests_done(&p);
+	}
 	for (int r = 0; r < RES_COUNT; r++)
 		for (const struct cached_child *c = ch ? ch->first[r] : NULL; c && send_may(op, job); c = c->next) {
 			if (!c->versions.unsure)
@@ -35,6 +53,13 @@ bool ask_doubted(struct operator_loop *op, struct cached_job *job, const struct 
 			asked = true;
 		}
 	return asked;
+}
+
+void ask_again(struct cached_job *job, struct request_sent *p)
+{
+	job->doubts = xrealloc(job->doubts, (job->n_doubts + 1) * sizeof(*job->doubts));
+	job->doubts[job->n_doubts++] = *p;
+	p->ns = STR_NONE;
 }
 
 /* What was answered: for each replica the generation that was asked for, plus one; 0: nobody asked; negative: the

@@ -1,6 +1,7 @@
 #include "operator/cache.h"
 #include "operator/children.h"
 #include "operator/copy.h"
+#include "operator/requests.h"
 #include "operator/unread.h"
 #include "operator/versions.h"
 
@@ -96,6 +97,9 @@ void cached_job_free(struct cached_job *job)
 	refused_release(job);
 	free(job->creates.v);
 	ask_forget(job);
+	for (size_t i = 0; i < job->n_doubts; i++)
+		requests_done(&job->doubts[i]);
+	free(job->doubts);
 	str_free(job->meta.ns);
 	str_free(job->key);
 	free(job);

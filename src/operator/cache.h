@@ -133,6 +133,9 @@ struct cached_job {
 	struct record *record;
 	struct arena arena;      /* of RECORD and BARE */
 	struct pods_asked asked; /* for pods that the record knows of and we do not */
+	/* Questions about creates whose answers were lost, which were lost as well: nobody knows what stands there. */
+	struct request_sent *doubts;
+	size_t n_doubts;
 
 	/* Of the loop. */
 	struct queue_item item;

@@ -52,6 +52,9 @@ bool ask_doubted(struct operator_loop *op, struct cached_job *job, const struct 
 enum gather_result ask_missing(struct operator_loop *op, struct cached_job *job, const struct children *ch);
 /* Such a question was answered; it was not. */
 void ask_answered(struct cached_job *job, const struct request_sent *p);
+/* What became of a create is not known, since the question got no answer either: it is asked again before anything else
+   is planned. Takes P's strings. */
+void ask_again(struct cached_job *job, struct request_sent *p);
 void ask_failed(struct cached_job *job, const struct request_sent *p);
 /* All of a page are: did every question fail? */
 bool ask_page_failed(struct cached_job *job);

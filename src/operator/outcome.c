@@ -377,6 +377,8 @@ void outcome_take(struct operator_loop *op, const struct outcome *o)
 		break;
 	case FOR_CHILD:
 		child_answered(op, &p, o);
+		if (!p.uid.n && (o->code == 0 || o->code >= HTTP_SERVER_ERROR))
+			ask_again(p.job, &p);
 		break;
 	case FOR_SEEN:
 		seen_answered(op, &p, o);

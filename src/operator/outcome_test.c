@@ -33,6 +33,27 @@ static void test_refusal_stops(void **state)
 	assert_int_equal(count_waiting_creates(s), 1);
 }
 
+/* Whether the pod was made is not known until somebody says so: till then nobody says that a suspended job has none. */
+static void test_doubt_until_it_is_answered(void **state)
+{
+	struct operator_script *s = *state;
+	struct sent *t = first_pod(s);
+
+	refuse(s, t, 504, "Timeout");
+	answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = 0 });
+	s->policy = "{\"suspend\":true}";
+	put_job(s, "suspended", s->status.p, 0);
+	for (int i = 0; i < 3; i++) {
+		s->now += MINUTES(2);
+		run_step(s);
+		assert_null(waiting(s, VERB_PATCH_STATUS, RES_JOB));
+		answer(s, waiting(s, VERB_GET, RES_POD), (struct outcome){ .code = i < 2 ? 500 : 404 });
+	}
+	status_written(s);
+	assert_non_null(strstr(s->status.p, "\"Suspended\",\"status\":\"True\""));
+	assert_null(waiting(s, VERB_GET, RES_POD));
+}
+
 /* What the server says to TensorBoard does not touch the job: neither its service nor its pod is needed. */
 static void test_refused_beside(void **state)
 {
@@ -448,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCRIPT_TEST(test_refusal_stops),
 		SCRIPT_TEST(test_refused_beside),
+		SCRIPT_TEST(test_doubt_until_it_is_answered),
 		SCRIPT_TEST(test_deadlines_are_kept_through_backoffs),
 		SCRIPT_TEST(test_odd_answers_are_said),
 		SCRIPT_TEST(test_exists_and_ends_a_refusal),
