@@ -233,8 +233,8 @@ YAML
   is "$(k get --raw /readyz)" ok
   pod a | k create -f -
   running a
-  refuse 'does not run' exec a -- true
-  refuse 'does not run' port-forward pod/a 8080:80
+  refuse "use 'dljob exec --local'" exec a -- true
+  refuse "use 'dljob port-forward --local'" port-forward pod/a 8080:80
   refuse 'no attach' attach a
 }
 
@@ -243,8 +243,9 @@ YAML
 }
 
 unknown() {
-  for yaml in '{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: x}}' \
-    '{apiVersion: v1, kind: Nothing, metadata: {name: x}}'; do
+  # As lines: some kubectl take what begins with a brace for JSON.
+  for yaml in $'apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: x}' \
+    $'apiVersion: v1\nkind: Nothing\nmetadata: {name: x}'; do
     for verb in apply create delete; do
       out=$(k $verb -f - <<<"$yaml" 2>&1) && return 1
       has "$out" 'no matches for kind'

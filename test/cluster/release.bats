@@ -89,7 +89,7 @@ NAMES
       | select(.algorithm == "SHA256").checksumValue' "$sbom")" "$(sha256sum <root/usr/bin/$name | cut -d ' ' -f 1)"
   done
   # The authorities are a file, and linked to nothing.
-  is "$(jq -r '.packages[].name' "$sbom" | grep -v -x -e dl-operator -e yyjson | sort)" \
+  is "$(jq -r '.packages[].name' "$sbom" | grep -v -x dl-operator | sed 's/^yyjson$/libyyjson0/' | sort)" \
     "$(cd root/var/lib/dpkg/status.d && find . -type f ! -name ca-certificates -printf '%f\n' | sort)"
 }
 
