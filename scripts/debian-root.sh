@@ -18,8 +18,15 @@ fi
 # Whoever held the lock may have made it.
 if [ ! -e "$file" ]; then
   echo "debian-root: making $file (half a minute)" >&2
-  mmdebstrap --quiet --format=tar --variant=minbase bookworm "$file.new" \
-    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(scripts/debian-mirror.sh) bookworm main" >&2
+  # A mirror may not answer for a moment.
+  tries=3
+  until mmdebstrap --quiet --format=tar --variant=minbase bookworm "$file.new" \
+    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(scripts/debian-mirror.sh) bookworm main" >&2; do
+    tries=$((tries - 1))
+    [ $tries -gt 0 ] || exit 1
+    echo "debian-root: once more" >&2
+    sleep 5
+  done
   mv "$file.new" "$file"
 fi
 echo "$file"
